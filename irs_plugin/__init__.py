@@ -1,0 +1,35 @@
+"""Interventional robustness of learned representations (Suter et al., ICML 2019), for arrays and for disentanglement_lib.
+
+The functions named in ``__all__`` are loaded on first use; importing the package itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it.
+_LAZY = {
+    "disentanglement_score": "irs_plugin.robustness.disentanglement",
+    "DisentanglementResult": "irs_plugin.robustness.disentanglement",
+    "DisentanglementStatistics": "irs_plugin.robustness.disentanglement",
+    "interventional_robustness": "irs_plugin.robustness.scores",
+    "domain_shift_robustness": "irs_plugin.robustness.scores",
+    "RobustnessResult": "irs_plugin.robustness.scores",
+}
+
+__all__ = sorted(_LAZY)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
