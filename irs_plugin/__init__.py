@@ -18,6 +18,12 @@ _LAZY = {
     "interventional_robustness": "irs_plugin.robustness.scores",
     "domain_shift_robustness": "irs_plugin.robustness.scores",
     "RobustnessResult": "irs_plugin.robustness.scores",
+    "discretise": "irs_plugin.robustness.discretisation",
+    "chance_level": "irs_plugin.robustness.chance",
+    "repeated_scores": "irs_plugin.robustness.repeats",
+    "subsampled_scores": "irs_plugin.robustness.repeats",
+    "convergence": "irs_plugin.robustness.convergence",
+    "choose_features": "irs_plugin.robustness.feature_choice",
 }
 
 __all__ = sorted(_LAZY)
