@@ -1,0 +1,216 @@
+"""``tf.estimator`` and ``tf.contrib.tpu``: as much of the estimator as disentanglement_lib calls, on local devices.
+
+Training and evaluation build a graph of their own each time and meet in the checkpoints of ``model_dir``, so that
+training goes on where the latest checkpoint stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tqdm import tqdm
+
+SessionRunHook = tf.train.SessionRunHook
+
+
+class ModeKeys:
+    """What a model function is asked to build."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    PREDICT = "infer"
+
+
+class Exporter:
+    """Base class that tensorflow_hub's exporter derives from; nothing here calls exporters."""
+
+
+@dataclass(frozen=True)
+class TPUConfig:
+    """Accepted for the caller's sake: every step is a session call of its own on local devices."""
+
+    iterations_per_loop: int = 2
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """How to train: seed, how often to save and report. Defaults are those of TensorFlow 1."""
+
+    model_dir: str | None = None
+    tf_random_seed: int | None = 1
+    save_summary_steps: int = 100
+    save_checkpoints_secs: int = 600
+    keep_checkpoint_max: int = 5
+    log_step_count_steps: int = 100
+    session_config: Any = None
+    tpu_config: TPUConfig = field(default_factory=TPUConfig)
+
+
+@dataclass(frozen=True)
+class TPUEstimatorSpec:
+    """What a model function returns: ``eval_metrics`` is a function and the tensors to call it with."""
+
+    mode: str
+    predictions: Any = None
+    loss: Any = None
+    train_op: Any = None
+    eval_metrics: tuple[Callable, Sequence] | None = None
+    training_hooks: Sequence[SessionRunHook] = ()
+    evaluation_hooks: Sequence[SessionRunHook] = ()
+
+
+class _Progress(SessionRunHook):
+    """A line on standard error with the step, the loss and the time left."""
+
+    def __init__(self, loss: tf.Tensor, steps: int | None, max_steps: int | None) -> None:
+        self._fetches = {"loss": loss, "step": tf.train.get_global_step()}
+        self._steps, self._max_steps = steps, max_steps
+
+    def after_create_session(self, session: tf.Session, coord: Any) -> None:
+        start = int(session.run(self._fetches["step"]))
+        total = start + self._steps if self._steps is not None else self._max_steps
+        interval = 1.0 if sys.stderr.isatty() else 60.0
+        self._bar = tqdm(desc="training", unit="step", initial=start, total=total, mininterval=interval)
+
+    def before_run(self, run_context: Any) -> Any:
+        return tf.train.SessionRunArgs(self._fetches)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._bar.set_postfix(loss=f"{run_values.results['loss']:.4g}", refresh=False)
+        self._bar.update(int(run_values.results["step"]) - self._bar.n)
+
+    def end(self, session: tf.Session) -> None:
+        self._bar.update(int(session.run(self._fetches["step"])) - self._bar.n)
+        self._bar.close()
+
+
+class TPUEstimator:
+    """Trains and evaluates ``model_fn(features, labels, mode, params)``; ``params`` tells it the batch size."""
+
+    def __init__(
+        self,
+        model_fn: Callable[..., TPUEstimatorSpec],
+        model_dir: str | None = None,
+        config: RunConfig | None = None,
+        params: dict[str, Any] | None = None,
+        use_tpu: bool = False,
+        train_batch_size: int | None = None,
+        eval_batch_size: int | None = None,
+    ) -> None:
+        if use_tpu:
+            raise ValueError("use_tpu=True is not supported: training runs on local devices (CPU or GPU)")
+        self.config = config or RunConfig()
+        self.model_dir = model_dir or self.config.model_dir
+        if self.model_dir is None:
+            raise ValueError("model_dir is None: name the folder that receives the checkpoints")
+        self.params = dict(params or {})
+        self._model_fn = model_fn
+        self._batch_sizes = {ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size}
+
+    def latest_checkpoint(self) -> str | None:
+        """The path of the latest checkpoint, or None before training."""
+        return tf.train.latest_checkpoint(self.model_dir)
+
+    def train(
+        self,
+        input_fn: Callable,
+        hooks: Sequence[SessionRunHook] = (),
+        steps: int | None = None,
+        max_steps: int | None = None,
+    ) -> TPUEstimator:
+        """Train for ``steps`` more steps, or up to global step ``max_steps``, or until the input ends.
+
+        Raises ``tf.estimator``'s own error for a loss that is not a number, after which no checkpoint is written.
+        """
+        with self._graph(ModeKeys.TRAIN, input_fn) as spec:
+            stop = [tf.train.StopAtStepHook(steps, max_steps)] if (steps, max_steps) != (None, None) else []
+            saver = tf.train.Saver(max_to_keep=self.config.keep_checkpoint_max, save_relative_paths=True)
+            tf.summary.scalar("loss", spec.loss)
+            with tf.train.MonitoredTrainingSession(
+                checkpoint_dir=self.model_dir,
+                scaffold=tf.train.Scaffold(saver=saver),
+                hooks=[
+                    tf.train.NanTensorHook(spec.loss),
+                    *stop,
+                    _Progress(spec.loss, steps, max_steps),
+                    *spec.training_hooks,
+                    *hooks,
+                ],
+                save_checkpoint_secs=self.config.save_checkpoints_secs,
+                save_summaries_steps=self.config.save_summary_steps,
+                log_step_count_steps=self.config.log_step_count_steps,
+                config=self.config.session_config,
+            ) as session:
+                while not session.should_stop():
+                    session.run(spec.train_op)
+        return self
+
+    def evaluate(
+        self,
+        input_fn: Callable,
+        steps: int | None = None,
+        checkpoint_path: str | None = None,
+        name: str | None = None,
+    ) -> dict[str, np.generic]:
+        """Average the metrics and the loss over ``steps`` batches, or until the input ends.
+
+        Returns the metrics by name, with ``loss`` and ``global_step``. They are also written as a summary to
+        ``model_dir/eval``, or ``model_dir/eval_<name>``.
+        """
+        checkpoint = checkpoint_path or self.latest_checkpoint()
+        if checkpoint is None:
+            raise ValueError(f"no checkpoint in {self.model_dir}: call train() first")
+        with self._graph(ModeKeys.EVAL, input_fn) as spec:
+            metric_fn, tensors = spec.eval_metrics or (dict, ())
+            metrics = {**metric_fn(*tensors), "loss": tf.metrics.mean(spec.loss)}
+            values = {key: value for key, (value, _) in metrics.items()}
+            update = tf.group([update for _, update in metrics.values()])
+            saver = tf.train.Saver()
+            with tf.Session(config=self.config.session_config) as session:
+                saver.restore(session, checkpoint)
+                session.run([tf.local_variables_initializer(), tf.tables_initializer()])
+                _run_until_end(session, update, steps)
+                results = session.run({**values, "global_step": tf.train.get_global_step()})
+        self._write_summary(results, name)
+        return results
+
+    @contextlib.contextmanager
+    def _graph(self, mode: str, input_fn: Callable) -> Iterator[TPUEstimatorSpec]:
+        """Build input and model in a graph of their own."""
+        params = {**self.params, "batch_size": self._batch_sizes[mode]}
+        with tf.Graph().as_default():
+            tf.set_random_seed(self.config.tf_random_seed)
+            tf.train.create_global_step()
+            with tf.device("/cpu:0"):
+                batch = input_fn(params)
+            features, labels = batch if isinstance(batch, tuple) else (batch, None)
+            yield self._model_fn(features=features, labels=labels, mode=mode, params=params)
+
+    def _write_summary(self, results: dict[str, np.generic], name: str | None) -> None:
+        """Leave the results of an evaluation for TensorBoard."""
+        values = [
+            tf.Summary.Value(tag=key, simple_value=float(value))
+            for key, value in results.items()
+            if key != "global_step"
+        ]
+        folder = os.path.join(self.model_dir, "eval" if name is None else f"eval_{name}")
+        with tf.Graph().as_default(), tf.summary.FileWriter(folder) as writer:
+            writer.add_summary(tf.Summary(value=values), int(results["global_step"]))
+
+
+def _run_until_end(session: tf.Session, operation: tf.Operation, steps: int | None) -> None:
+    """Run the operation ``steps`` times, or until the input ends."""
+    done = 0
+    with contextlib.suppress(tf.errors.OutOfRangeError):
+        while steps is None or done < steps:
+            session.run(operation)
+            done += 1
+    if not done:
+        raise ValueError("the evaluation got no batch: its input is empty, or steps is 0")

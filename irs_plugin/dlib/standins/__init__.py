@@ -1,0 +1,1 @@
+"""The stand-ins, one module each; ``irs_plugin.dlib.registry`` says under which names who sees them."""
