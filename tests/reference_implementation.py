@@ -172,18 +172,18 @@ def interventional_expectation(
 ) -> dict:
     """E[Z | do(G_S <- g_S)] for every realisation g_S that occurs: realisation -> ``Cell``."""
     weights = sample_weights(gen_factors, factors, adjustment, confounder, propensities, clip)
-    if adjustment == "confounder":
+    rest = rest_of(factors, len(gen_factors[0]))
+    if adjustment == "confounder" and rest and factors:
         background = list(confounder)
     else:
-        rest = rest_of(factors, len(gen_factors[0]))
         background = [realisation(g, rest) for g in gen_factors]
 
     result = {}
     for g_s, rows in cells(gen_factors, factors).items():
         w = [weights[n] for n in rows]
         value = []
-        for l in range(len(latents[0])):  # noqa: E741
-            value.append(expectation_of([latents[n][l] for n in rows], w, expectation, trim))
+        for latent in range(len(latents[0])):
+            value.append(expectation_of([latents[n][latent] for n in rows], w, expectation, trim))
         sum_of_squares = sum(weight**2 for weight in w)
         result[g_s] = Cell(rows, tuple(value), support_of(rows, background), sum(w) ** 2 / sum_of_squares)
     return result
@@ -260,7 +260,7 @@ def interventional_robustness(
     disentanglement_lib's shortcut (only where I and J together are all the factors).
     """
     gen_factors = [tuple(g) for g in gen_factors]
-    selected = [tuple(float(z[l]) for l in latent_dims) for z in latents]  # noqa: E741
+    selected = [tuple(float(z[latent]) for latent in latent_dims) for z in latents]
     everything = tuple(range(len(gen_factors[0])))
     d = distance_function(distance, selected)
 
@@ -336,10 +336,10 @@ def disentanglement_score(gen_factors: list, latents: list, **how) -> Disentangl
     """
     num_factors, num_latents = len(gen_factors[0]), len(latents[0])
     matrix, scores, parents, normalizers = [], [], [], []
-    for l in range(num_latents):  # noqa: E741
+    for latent in range(num_latents):
         row = []
         for i in range(num_factors):
-            result = interventional_robustness(gen_factors, latents, (l,), (i,), rest_of((i,), num_factors), **how)
+            result = interventional_robustness(gen_factors, latents, (latent,), (i,), rest_of((i,), num_factors), **how)
             row.append(result.irs)
         active = result.normalizer > 0
         matrix.append(row if active else None)
