@@ -1,4 +1,4 @@
-"""Interventional robustness of learned representations (Suter et al., ICML 2019), for arrays and for disentanglement_lib.
+"""Interventional robustness of learned representations (Suter et al., ICML 2019): arrays and disentanglement_lib.
 
 The functions named in ``__all__`` are loaded on first use; importing the package itself costs next to nothing.
 """

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.validation import check_quantile
 from irs_plugin.robustness.wrapping import (
     Score,
@@ -21,7 +22,6 @@ from irs_plugin.robustness.wrapping import (
     check_problem,
     finite_moments,
     named_scores,
-    plain,
     run_tasks,
     spawn,
     stack_scores,

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from irs_plugin.robustness.chance import ChanceResult, chance_level
+from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.repeats import RepeatedScores, subsampled_scores
-from irs_plugin.robustness.wrapping import Score, Seed, check_count, check_problem, plain, spawn
+from irs_plugin.robustness.wrapping import Score, Seed, check_count, check_problem, spawn
 
 
 @dataclass(frozen=True)

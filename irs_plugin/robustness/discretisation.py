@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.validation import check_choice, check_factors, check_group
-from irs_plugin.robustness.wrapping import check_count, plain
+from irs_plugin.robustness.wrapping import check_count
 
 STRATEGIES = ("uniform", "quantile", "kmeans")
 
@@ -66,8 +67,9 @@ def discretise(
 ) -> Discretisation:
     """Bin continuous factors with scikit-learn's `KBinsDiscretizer`.
 
-    Merging values is not innocent: a code that follows each of the merged values no longer stays put while "the" factor
-    does, so that a perfect code for 40 values scores below 1 in 20 bins. Hence discrete factors stay as they are.
+    Merging values is not innocent: a code that follows each of the merged values no longer stays put while the binned
+    factor does, so that a perfect code for 40 values falls short of 1 in 20 bins (with `replicates="separate"` on any
+    data, otherwise where the merged values occur unevenly). Hence discrete factors stay as they are.
 
     Args:
         gen_factors: `(num_samples, num_factors)`.

@@ -7,15 +7,17 @@ prediction from those that do gets worse.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from irs_plugin.robustness.plain import plain
+from irs_plugin.robustness.scores import RobustnessResult, domain_shift_robustness
 from irs_plugin.robustness.validation import check_arrays, check_group
-from irs_plugin.robustness.wrapping import check_count, plain, run_tasks
+from irs_plugin.robustness.wrapping import check_count, run_tasks
 
 EXHAUSTIVE = "every subset of the passing latents"
 GREEDY = "all passing latents, and greedy forward selection among them"
@@ -54,6 +56,7 @@ class FeatureChoiceResult:
         choices: a `FeatureChoice` for each threshold, ascending.
         baseline_score: cross-validated score of a predictor that ignores the latents.
         scores_by_set: mean score of every set that was tried.
+        notes: what a reader of the robustness must know, e.g. how thin its support is.
         settings: how the numbers were obtained.
     """
 
@@ -61,6 +64,7 @@ class FeatureChoiceResult:
     choices: tuple[FeatureChoice, ...]
     baseline_score: float
     scores_by_set: dict[tuple[int, ...], float]
+    notes: tuple[str, ...]
     settings: dict[str, Any]
 
     @property
@@ -83,6 +87,7 @@ class FeatureChoiceResult:
                 "scores_by_set": [
                     {"latents": latents, "score": score} for latents, score in self.scores_by_set.items()
                 ],
+                "notes": self.notes,
                 "settings": self.settings,
             }
         )
@@ -138,10 +143,14 @@ def choose_features(
     thresholds = _check_thresholds(thresholds)
     predictor = _Predictor.make(latents, values, estimator, scoring, cv, seed, n_jobs, progress)
 
-    def robustness_of(group: Sequence[int]) -> float:
-        return _robustness(gen_factors, latents, group, nuisance, robustness_options or {})
+    def measure(group: Sequence[int]) -> RobustnessResult:
+        options = robustness_options or {}
+        return domain_shift_robustness(gen_factors, latents, latent_dims=group, shifted_factors=nuisance, **options)
 
-    robustness = np.array([robustness_of([latent]) for latent in range(latents.shape[1])])
+    measured = [measure([latent]) for latent in range(latents.shape[1])]
+    robustness = np.array([result.irs for result in measured])
+    if not np.isfinite(robustness).any():
+        raise ValueError(f"no latent has a robustness against factors {list(nuisance)}: {measured[0].reason}.")
     if thresholds is None:
         thresholds = sorted(set(robustness[np.isfinite(robustness)].tolist()))
     choices: dict[float, FeatureChoice] = {}
@@ -149,7 +158,7 @@ def choose_features(
     for threshold in reversed(thresholds):
         passing = tuple(int(latent) for latent in np.flatnonzero(robustness >= threshold))
         search = _try_sets(predictor, passing, exhaustive_limit)
-        choices[threshold] = _best(predictor, threshold, passing, search, robustness_of)
+        choices[threshold] = _best(predictor, threshold, passing, search, measure)
     settings = {
         "target": int(target) if np.ndim(target) == 0 else "array",
         "nuisance_factors": nuisance,
@@ -163,7 +172,12 @@ def choose_features(
     }
     means = {group: float(np.mean(scores)) for group, scores in predictor.tried.items()}
     return FeatureChoiceResult(
-        robustness, tuple(choices[threshold] for threshold in thresholds), predictor.baseline(), means, settings
+        robustness,
+        tuple(choices[threshold] for threshold in thresholds),
+        predictor.baseline(),
+        means,
+        tuple(dict.fromkeys(note for result in measured for note in result.notes)),
+        settings,
     )
 
 
@@ -191,24 +205,6 @@ def _check_thresholds(thresholds: Sequence[float] | None) -> list[float] | None:
     if not checked or not np.isfinite(checked).all():
         raise ValueError(f"thresholds must be finite numbers on the scale of the score, at most 1; got {thresholds}.")
     return checked
-
-
-def _robustness(
-    gen_factors: np.ndarray,
-    latents: np.ndarray,
-    group: Sequence[int],
-    nuisance: Sequence[int],
-    options: Mapping[str, Any],
-) -> float:
-    from irs_plugin.robustness.scores import domain_shift_robustness
-
-    if np.ptp(latents[:, list(group)], axis=0).max() == 0:
-        return float("nan")
-    return float(
-        domain_shift_robustness(
-            gen_factors, latents, latent_dims=list(group), shifted_factors=list(nuisance), **options
-        ).irs
-    )
 
 
 @dataclass(frozen=True)
@@ -337,7 +333,11 @@ def _try_sets(predictor: _Predictor, passing: tuple[int, ...], exhaustive_limit:
 
 
 def _best(
-    predictor: _Predictor, threshold: float, passing: tuple[int, ...], search: str, robustness_of: Any
+    predictor: _Predictor,
+    threshold: float,
+    passing: tuple[int, ...],
+    search: str,
+    measure: Callable[[Sequence[int]], RobustnessResult],
 ) -> FeatureChoice:
     eligible = [group for group in predictor.tried if set(group) <= set(passing)]
     if not eligible:
@@ -346,4 +346,4 @@ def _best(
     chosen = min(eligible, key=lambda group: (-predictor.mean(group), len(group), group))
     scores = predictor.tried[chosen]
     spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else np.nan
-    return FeatureChoice(threshold, passing, chosen, predictor.mean(chosen), spread, robustness_of(chosen), search)
+    return FeatureChoice(threshold, passing, chosen, predictor.mean(chosen), spread, measure(list(chosen)).irs, search)

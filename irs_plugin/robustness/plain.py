@@ -12,7 +12,7 @@ import numpy as np
 def plain(value: Any) -> Any:
     """Arrays become lists, NumPy scalars Python ones, NaN None; infinities, which no result holds, are refused."""
     if isinstance(value, np.ndarray):
-        return [plain(entry) for entry in value]
+        return plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

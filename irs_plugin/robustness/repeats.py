@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.wrapping import (
     Score,
     Seed,
@@ -20,7 +21,6 @@ from irs_plugin.robustness.wrapping import (
     check_problem,
     finite_moments,
     named_scores,
-    plain,
     run_tasks,
     spawn,
     stack_scores,

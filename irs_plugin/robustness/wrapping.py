@@ -47,7 +47,11 @@ def named_scores(result: Any) -> dict[str, np.ndarray]:
             f"a score must return a number, an array, a mapping of them, or an object with one of the attributes "
             f"{', '.join(SCORE_NAMES)}; got {type(result).__name__}."
         )
-    return {name: np.array(value, dtype=np.float64) for name, value in found.items()}
+    arrays = {name: np.array(value, dtype=np.float64) for name, value in found.items()}
+    for name, array in arrays.items():
+        if np.isinf(array).any():
+            raise ValueError(f"the score gave an infinite {name!r}; return NaN where a number is undefined.")
+    return arrays
 
 
 def _is_numeric(value: Any) -> bool:
@@ -136,16 +140,3 @@ def finite_moments(samples: np.ndarray) -> dict[str, np.ndarray]:
         "max": masked.max(axis=0),
     }
     return {name: np.ma.filled(np.ma.asarray(value, dtype=np.float64), np.nan) for name, value in found.items()}
-
-
-def plain(value: Any) -> Any:
-    """Return JSON values: arrays as lists, NaN and infinity as None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
