@@ -13,6 +13,7 @@ import irs_plugin
 COMMANDS = {
     "run": "run a stock dlib script with everything it needs supplied",
     "doctor": "report versions, stand-ins in force, data found, accelerator",
+    "dlib-tests": "run disentanglement_lib's own tests on this stack",
     "dsprites": "render a dSprites-compatible archive where dlib expects it",
     "configs": "list the gin files that come with the package, or print one's path",
     "score": "score arrays of factors and codes saved by any framework",

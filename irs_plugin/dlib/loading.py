@@ -1,8 +1,8 @@
 """Imports as seen by disentanglement_lib's modules: the real thing, with stand-ins where something is missing.
 
-Every module of a watched package is executed with its own ``__builtins__``, whose ``__import__`` hands out views: modules
-that answer with a stand-in where there is one and pass everything else on. ``sys.modules`` and the real modules stay
-as they are, so all other code in the process sees TensorFlow, Keras, NumPy and gin untouched.
+Every module of a watched package is executed with its own ``__builtins__``. Their ``__import__`` hands out views:
+modules that answer with a stand-in where there is one and pass everything else on. ``sys.modules`` and the real modules
+stay as they are, so all other code in the process sees TensorFlow, Keras, NumPy and gin untouched.
 """
 
 from __future__ import annotations
