@@ -5,6 +5,7 @@ Every partition is built by counting or hashing, in time linear in the number of
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,36 +91,43 @@ def _encode_by_table(gen_factors: np.ndarray) -> FactorCodes | None:
         columns = np.ascontiguousarray(columns)
     flat = columns.ravel(order="K")
     steps = np.array(columns.strides) // columns.itemsize
-    num_samples, num_factors = columns.shape
-    bounds = chunks(num_samples)
-    ranges = [(columns[0].copy(), columns[0].copy()) for _ in bounds]
-    over_threads(
-        lambda part: kernels.extend_range(flat, steps, *bounds[part], *ranges[part]),
-        range(len(bounds)),
-        work=columns.size,
-    )
-    minima = np.min([low for low, _ in ranges], axis=0)
-    maxima = np.max([high for _, high in ranges], axis=0)
-    # Python integers, as the span between two int64 may overflow.
-    spans = [int(high) - int(low) + 1 for low, high in zip(minima, maxima, strict=True)]
-    if sum(spans) > max(_SMALL_TABLE, 4 * columns.size):
-        return None
-    offsets = np.concatenate([[0], np.cumsum(spans)])
-    codes = np.empty((num_factors, num_samples), dtype=np.int32)
-    # Threads all write the same 1 to a table entry, so that it does not matter who is last.
-    present = np.zeros(offsets[-1], dtype=np.int32)
-    over_threads(
-        lambda part: kernels.shift_columns(flat, steps, *bounds[part], minima, offsets, codes, present),
-        range(len(bounds)),
-        work=columns.size,
-    )
+    # A few thousand rows nearly always show the whole range; if not, look at all of them.
+    for stride in (1 + len(columns) // 4096, 1):
+        minima, maxima = columns[0].copy(), columns[0].copy()
+        kernels.extend_range(flat, steps, len(columns), stride, minima, maxima)
+        # Python integers, as the span between two int64 may overflow.
+        spans = [int(high) - int(low) + 1 for low, high in zip(minima, maxima, strict=True)]
+        if sum(spans) > max(_SMALL_TABLE, 4 * columns.size):
+            return None
+        found = _shift(flat, steps, len(columns), minima, spans)
+        if found is not None:
+            break
+    codes, present = found
     sizes = []
-    for k in range(num_factors):
-        numbers = np.cumsum(present[offsets[k] : offsets[k + 1]], dtype=np.int32)
+    for k, (start, stop) in enumerate(itertools.pairwise(np.concatenate([[0], np.cumsum(spans)]))):
+        numbers = np.cumsum(present[start:stop], dtype=np.int32)
         sizes.append(int(numbers[-1]))
         if sizes[k] < spans[k]:
             codes[k] = (numbers - 1)[codes[k]]
     return FactorCodes(gen_factors, codes, tuple(sizes))
+
+
+def _shift(
+    flat: np.ndarray, steps: np.ndarray, num_samples: int, minima: np.ndarray, spans: list[int]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns less their minima, and which values occur; None if a value lies outside its column's span."""
+    from irs_plugin.robustness import kernels
+
+    offsets = np.concatenate([[0], np.cumsum(spans)])
+    codes = np.empty((len(spans), num_samples), dtype=np.int32)
+    # Threads all write the same 1 to an entry, so that it does not matter who is last.
+    present = np.zeros(offsets[-1], dtype=np.int32)
+    fits = over_threads(
+        lambda part: kernels.shift_columns(flat, steps, *part, minima, offsets, codes, present),
+        chunks(num_samples),
+        work=codes.size,
+    )
+    return (codes, present) if all(fits) else None
 
 
 def partition(factors: FactorCodes, group: Sequence[int]) -> Cells:

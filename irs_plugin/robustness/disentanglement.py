@@ -17,6 +17,7 @@ from irs_plugin.robustness.adjustment import Adjuster, SupportWarning, make_adju
 from irs_plugin.robustness.cells import FactorCodes, encode_factors, partition
 from irs_plugin.robustness.expectations import Expectation, expect, make_expectation
 from irs_plugin.robustness.plain import plain
+from irs_plugin.robustness.quantiles import deviation_quantiles
 from irs_plugin.robustness.statistics import FactorStatistics, PackedStatistics
 from irs_plugin.robustness.validation import check_arrays, check_choice, check_fraction, check_quantile
 
@@ -288,29 +289,6 @@ def _normalizers(points: _Points, centre: np.ndarray, quantile: float) -> np.nda
         return np.maximum(spread.maxima.max(axis=0) - centre, centre - spread.minima.min(axis=0))
     one = np.zeros(len(points.values), dtype=np.int32)
     return deviation_quantiles(points.values, one, np.array([len(one)]), centre[None], quantile)[0]
-
-
-def deviation_quantiles(
-    points: np.ndarray, ids: np.ndarray, counts: np.ndarray, centres: np.ndarray, quantile: float
-) -> np.ndarray:
-    """Quantile of |point − centre of its cell| in every cell, `(num_cells, num_latents)`, on all cores."""
-    from irs_plugin.robustness import kernels
-    from irs_plugin.robustness.threads import over_threads
-
-    starts = kernels.cell_starts(counts)
-    positions = kernels.sorted_positions(ids, starts)
-    quantiles = np.empty_like(centres)
-
-    columns = np.ascontiguousarray(points.T)
-
-    def one_latent(latent: int) -> None:
-        deviations, out = np.empty(len(points)), np.empty(len(counts))
-        kernels.scatter_deviations(columns[latent], ids, positions, centres[:, latent].copy(), deviations)
-        kernels.segment_quantiles(deviations, starts, quantile, out)
-        quantiles[:, latent] = out
-
-    over_threads(one_latent, range(points.shape[1]), work=points.size)
-    return quantiles
 
 
 def _average(farthest: np.ndarray, counts: np.ndarray, options: _Options) -> np.ndarray:

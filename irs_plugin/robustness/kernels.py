@@ -13,16 +13,16 @@ _compile = njit(cache=True, nogil=True)
 
 
 @_compile
-def extend_range(flat, steps, start, stop, minima, maxima):
-    """Widen each column's range by rows `start … stop − 1`.
+def extend_range(flat, steps, stop, stride, minima, maxima):
+    """Widen each column's range by every `stride`-th of the first `stop` rows.
 
     Args:
         flat: `(N · K,)` int64, a matrix of either memory order laid flat.
         steps: distance in `flat` between neighbouring rows and between neighbouring columns.
-        start, stop: which rows.
+        stop, stride: which rows.
         minima, maxima: `(K,)`.
     """
-    for n in range(start, stop):
+    for n in range(0, stop, stride):
         for k in range(minima.shape[0]):
             value = flat[n * steps[0] + k * steps[1]]
             minima[k] = min(minima[k], value)
@@ -31,12 +31,21 @@ def extend_range(flat, steps, start, stop, minima, maxima):
 
 @_compile
 def shift_columns(flat, steps, start, stop, minima, offsets, codes, present):
-    """Write `column − minimum` to `codes[k, n]` and set `present[offsets[k] + code]`, for rows `start … stop − 1`."""
+    """Write `column − minimum` to `codes[k, n]` and set `present[offsets[k] + code]`, for rows `start … stop − 1`.
+
+    Returns:
+        Whether every code lies in its column's range `0 … offsets[k + 1] − offsets[k] − 1`; stops where one does not.
+    """
     for n in range(start, stop):
         for k in range(minima.shape[0]):
             code = flat[n * steps[0] + k * steps[1]] - minima[k]
+            if code < 0 or code >= offsets[k + 1] - offsets[k]:
+                return False
             codes[k, n] = code
-            present[offsets[k] + code] = 1
+            # Reading first: threads that kept writing to the same cache line would hold each other up.
+            if present[offsets[k] + code] == 0:
+                present[offsets[k] + code] = 1
+    return True
 
 
 @_compile
@@ -144,21 +153,37 @@ def cell_starts(counts):
 
 
 @_compile
-def sorted_positions(ids, starts):
-    """Return the position of each sample when samples are sorted by cell, keeping their order inside each."""
-    following = starts[:-1].copy()
-    positions = np.empty(ids.shape[0], np.int64)
+def collect_far(points, ids, centres, thresholds, latents, values, owners, found):
+    """Collect the deviations from the own cell's centre that reach the own cell's threshold.
+
+    Args:
+        points: `(N, num_latents)`.
+        ids: `(N,)` int32.
+        centres, thresholds: `(num_cells, num_latents)`.
+        latents: first latent to look at, and the one after the last.
+        values, owners: `(latents looked at, N)`, filled from the left with deviations and their cells.
+        found: `(latents looked at,)` int64 zeros, set to the number collected.
+    """
     for n in range(ids.shape[0]):
-        positions[n] = following[ids[n]]
-        following[ids[n]] += 1
-    return positions
+        cell = ids[n]
+        for latent in range(latents[0], latents[1]):
+            deviation = abs(points[n, latent] - centres[cell, latent])
+            if deviation >= thresholds[cell, latent]:
+                row = latent - latents[0]
+                values[row, found[row]] = deviation
+                owners[row, found[row]] = cell
+                found[row] += 1
 
 
 @_compile
-def scatter_deviations(column, ids, positions, centres, out):
-    """Write `|column[n] − centres[ids[n]]|` to `out[positions[n]]`."""
+def arrange(values, ids, starts):
+    """Return the values sorted by cell, in their order inside each."""
+    following = starts[:-1].copy()
+    arranged = np.empty_like(values)
     for n in range(ids.shape[0]):
-        out[positions[n]] = abs(column[n] - centres[ids[n]])
+        arranged[following[ids[n]]] = values[n]
+        following[ids[n]] += 1
+    return arranged
 
 
 @_compile
@@ -193,28 +218,42 @@ def _select(values, low, high, rank):
 
 
 @_compile
-def segment_quantiles(values, starts, quantile, out):
+def segment_quantiles(values, starts, dropped, quantile, out):
     """Write the linearly interpolated quantile of each segment to `out`; `values` is rearranged, empty ones skipped.
 
     The interpolation is that of `numpy.quantile(…, method="linear")`.
+
+    Args:
+        values: segments one after the other.
+        starts: `(num_cells + 1,)` where each begins.
+        dropped: `(num_cells,)` smaller values that belong to each segment but were left out.
+        quantile: in [0, 1].
+        out: `(num_cells,)`.
+
+    Returns:
+        Whether every quantile could be taken, that is, was not among the values left out.
     """
     for cell in range(starts.shape[0] - 1):
         low, high = starts[cell], starts[cell + 1]
-        if low == high:
+        if low == high and dropped[cell] == 0:
             continue
-        place = quantile * (high - low - 1)
+        place = quantile * (high - low + dropped[cell] - 1)
         below = int(np.floor(place))
-        _select(values, low, high, low + below)
-        lower = values[low + below]
         share = place - below
+        rank = low + below - dropped[cell]
+        if rank < low:
+            return False
+        _select(values, low, high, rank)
+        lower = values[rank]
         if share == 0.0:
             out[cell] = lower
             continue
-        upper = values[low + below + 1]
-        for n in range(low + below + 2, high):
+        upper = values[rank + 1]
+        for n in range(rank + 2, high):
             upper = min(upper, values[n])
         # The two forms that NumPy uses, each exact at its own end.
         out[cell] = upper - (upper - lower) * (1.0 - share) if share >= 0.5 else lower + (upper - lower) * share
+    return True
 
 
 @_compile

@@ -14,6 +14,7 @@ from irs_plugin.robustness.cells import Cells, FactorCodes, encode_factors, part
 from irs_plugin.robustness.distances import Distance, make_distance
 from irs_plugin.robustness.expectations import Expectation, InterventionalExpectation, expect, make_expectation
 from irs_plugin.robustness.plain import plain
+from irs_plugin.robustness.quantiles import grouped_quantile
 from irs_plugin.robustness.validation import check_arrays, check_choice, check_fraction, check_group, check_quantile
 
 # Rows listed behind each supremum; a cell may hold millions.
@@ -224,7 +225,7 @@ def interventional_robustness(
     held = expect(factors, codes, fixed, adjuster, expected)
     changed = _changed(factors, codes, (*fixed, *intervened), adjuster, expected, replicates)
     owners = held.cells.ids[changed.cells.first]
-    distances = measure(changed.values, held.values[owners])
+    distances = measure(held.values[owners], changed.values)
     mpida, deciding = grouped_quantile(distances, owners, held.cells.num_cells, diff_quantile)
     weights = held.counts / factors.num_samples
     normalizer, normalizer_witness = _normalizer(
@@ -295,40 +296,6 @@ def domain_shift_robustness(
     )
 
 
-def grouped_quantile(
-    values: np.ndarray, ids: np.ndarray, num_cells: int, quantile: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Quantile of the values in each cell, and the index of the value that decides it.
-
-    Args:
-        values: `(N,)` non-negative.
-        ids: `(N,)` cell of each value; every cell occurs.
-        num_cells: number of cells.
-        quantile: in [0, 1], interpolated linearly.
-
-    Returns:
-        `(num_cells,)` quantiles, and indices of the largest value, or below 1 of the smallest that reaches it.
-    """
-    from irs_plugin.robustness import kernels
-
-    ids = ids.astype(np.int32, copy=False)
-    found, deciding = np.full(num_cells, -1.0), np.full(num_cells, -1, dtype=np.int64)
-    if quantile == 1.0:
-        kernels.segment_maxima(values, ids, found, deciding)
-        return found, deciding
-    starts = kernels.cell_starts(np.bincount(ids, minlength=num_cells))
-    positions = kernels.sorted_positions(ids, starts)
-    arranged = np.empty_like(values)
-    arranged[positions] = values
-    kernels.segment_quantiles(arranged, starts, quantile, found)
-    # Of the values that reach the quantile the smallest has the largest inverse. Interpolation may round the quantile
-    # a hair above the value that it equals.
-    reaches = values >= found[ids] * (1.0 - 1e-12)
-    ranked = np.where(reaches, 1.0 / (1.0 + values), -2.0)
-    kernels.segment_maxima(ranked, ids, np.full(num_cells, -1.0), deciding)
-    return found, deciding
-
-
 def _check_groups(
     gen_factors: np.ndarray,
     latents: np.ndarray,
@@ -381,7 +348,7 @@ def _normalizer(
     if factors.rest(changed.factors):
         points = _changed(factors, codes, everything, make_adjuster(), expected, replicates)
     centre = expected.per_cell(codes, partition(factors, ()))
-    distances = measure(points.values, np.broadcast_to(centre, points.values.shape))
+    distances = measure(np.broadcast_to(centre, points.values.shape), points.values)
     found, deciding = grouped_quantile(distances, np.zeros(len(distances), dtype=np.int32), 1, quantile)
     witness = Witnesses(factors, points, (), everything, deciding, distances)
     return float(found[0]), witness[0]
