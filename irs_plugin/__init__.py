@@ -1,12 +1,10 @@
 """Interventional robustness of learned representations (Suter et al., ICML 2019): arrays and disentanglement_lib.
 
-The functions named in ``__all__`` are loaded on first use; importing the package itself costs next to nothing.
+The functions named in ``__all__`` are loaded on first use. Importing the package itself costs next to nothing, and must,
+because the hook for disentanglement_lib does so at every start of Python.
 """
 
 from __future__ import annotations
-
-import importlib
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -29,8 +27,10 @@ _LAZY = {
 __all__ = sorted(_LAZY)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _LAZY:
+        import importlib
+
         value = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = value
         return value
