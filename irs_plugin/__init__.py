@@ -1,10 +1,8 @@
 """Interventional robustness of learned representations (Suter et al., ICML 2019): arrays and disentanglement_lib.
 
-The functions named in ``__all__`` are loaded on first use. Importing the package itself costs next to nothing, and must,
-because the hook for disentanglement_lib does so at every start of Python.
+The functions named in ``__all__`` are loaded on first use. Importing the package itself costs next to nothing, and has
+to: the hook for disentanglement_lib does so at every start of Python.
 """
-
-from __future__ import annotations
 
 __version__ = "0.1.0"
 
