@@ -1,8 +1,9 @@
 """Interventional robustness of learned representations (Suter et al., ICML 2019): arrays and disentanglement_lib.
 
-The functions named in ``__all__`` are loaded on first use. Importing the package itself costs next to nothing, and has
-to: the hook for disentanglement_lib does so at every start of Python.
+The functions named in ``__all__`` are loaded on first use. Importing the package itself costs next to nothing.
 """
+
+import importlib
 
 __version__ = "0.1.0"
 
@@ -27,8 +28,6 @@ __all__ = sorted(_LAZY)
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
-        import importlib
-
         value = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = value
         return value

@@ -49,7 +49,7 @@ class View(ModuleType):
 
 def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
     """Find a module of a watched package with the other finders and let it see the stand-ins."""
-    others = (finder for finder in sys.meta_path if finder is not hook.Finder)
+    others = (finder for finder in sys.meta_path if not hook.is_ours(finder))
     found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
     spec = next((spec for spec in found if spec is not None), None)
     if spec is None and name.startswith(_NOT_IN_WHEEL):
