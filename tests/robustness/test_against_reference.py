@@ -11,7 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from strategies import as_lists, expectations, groups, problems
 
-from irs_plugin import DisentanglementStatistics, disentanglement_score
+from irs_plugin import (
+    DisentanglementStatistics,
+    disentanglement_score,
+    domain_shift_robustness,
+    interventional_robustness,
+)
 from irs_plugin.robustness.adjustment import SupportWarning
 from irs_plugin.robustness.expectations import interventional_expectation
 
@@ -245,3 +250,155 @@ def test_statistics_of_batches(data, problem, replicates, factor_weights):
             parts[part].update(numbers[rows], problem[1][rows])
     found = or_nothing_to_score(parts[0].merge(parts[1]).compute)
     assert_same_disentanglement(found, reference.disentanglement_score(factors, codes, **convention), factors, codes)
+
+
+def lopsided(a, b):
+    """Not symmetric, so that the order of its arguments shows: moves up count double."""
+    return np.where(b > a, 2 * (b - a), a - b).sum(axis=-1)
+
+
+def drawn_groups(data, problem):
+    """L, I and J for a problem; I may be empty and some factors may be in neither."""
+    gen_factors, latents = problem
+    latent_dims = data.draw(groups(latents.shape[1], min_size=1))
+    intervened = data.draw(groups(gen_factors.shape[1], min_size=1))
+    fixed = tuple(k for k in data.draw(groups(gen_factors.shape[1])) if k not in intervened)
+    return latent_dims, fixed, intervened
+
+
+def assert_same_robustness(found, expected, quantile):
+    """Equal numbers; witnesses where the reference finds the same distance; a reason where there is no score."""
+    realisations = [tuple(row) for row in found.realisations.tolist()]
+    scale = 1e-9 * (1 + expected.normalizer)
+    assert sorted(realisations) == sorted(expected.mpida)
+    assert found.empida == pytest.approx(expected.empida, rel=1e-9, abs=scale)
+    assert found.normalizer == pytest.approx(expected.normalizer, rel=1e-9, abs=scale)
+    fixed = len(found.settings["fixed_factors"])
+    pida = {}
+    for realisation, distance in zip(found.pida.realisations.tolist(), found.pida.distances, strict=True):
+        pida.setdefault(tuple(realisation[:fixed]), []).append(distance)
+    for k, g_i in enumerate(realisations):
+        distances = sorted(expected.pida[g_i].values())
+        assert found.mpida[k] == pytest.approx(expected.mpida[g_i], rel=1e-9, abs=scale)
+        assert found.weights[k] == pytest.approx(expected.weights[g_i])
+        assert sorted(pida[g_i]) == pytest.approx(distances, rel=1e-9, abs=scale)
+        witness = found.witness[k]
+        assert witness.fixed == g_i
+        # The smallest distance that reaches the quantile; the largest if that is the supremum.
+        deciding = distances[int(np.ceil(quantile * (len(distances) - 1) - 1e-9))]
+        assert witness.distance == pytest.approx(deciding, rel=1e-9, abs=scale)
+    if found.reason is None:
+        assert found.irs == pytest.approx(expected.irs, abs=1e-8)
+    else:
+        assert np.isnan(found.irs) and found.to_dict()["irs"] is None
+
+
+distances = st.sampled_from(["l2", "l1", "linf", lopsided])
+shared_options = st.fixed_dictionaries(
+    {
+        "diff_quantile": quantiles,
+        "normalizer_quantile": quantiles,
+        "replicates": st.sampled_from(["mean", "separate"]),
+        "distance": distances,
+    }
+)
+
+
+def compared_robustness(problem, latent_dims, fixed, intervened, options, how):
+    factors, codes = as_lists(*problem)
+    found = or_refused(
+        lambda: interventional_robustness(
+            *problem,
+            latent_dims=latent_dims,
+            fixed_factors=fixed,
+            intervened_factors=intervened,
+            return_pida=True,
+            **options,
+            **how,
+        )
+    )
+    for_reference = dict(options)
+    if callable(options["distance"]):
+        for_reference["distance"] = lambda a, b: float(options["distance"](np.array(a), np.array(b)))
+    expected = reference.interventional_robustness(
+        factors, codes, latent_dims, fixed, intervened, **for_reference, **how
+    )
+    return found, expected
+
+
+@thorough
+@given(st.data(), problems(), shared_options, expectations())
+def test_interventional_robustness(data, problem, options, how):
+    latent_dims, fixed, intervened = drawn_groups(data, problem)
+    found, expected = compared_robustness(problem, latent_dims, fixed, intervened, options, how)
+    assert_same_robustness(found, expected, options["diff_quantile"])
+
+
+@thorough
+@given(st.data(), problems(min_factors=2), shared_options, expectations(), st.sampled_from(["counts", "confounder"]))
+def test_adjusted_interventional_robustness(data, problem, options, how, adjustment):
+    latent_dims, fixed, intervened = drawn_groups(data, problem)
+    how = dict(how, adjustment=adjustment)
+    if adjustment == "confounder":
+        num_samples = len(problem[0])
+        how["confounder"] = data.draw(st.lists(st.integers(0, 1), min_size=num_samples, max_size=num_samples))
+    found, expected = compared_robustness(problem, latent_dims, fixed, intervened, options, how)
+    assert_same_robustness(found, expected, options["diff_quantile"])
+
+
+@thorough
+@given(st.data(), problems(), expectations())
+def test_mahalanobis_distance(data, problem, how):
+    latent_dims, fixed, intervened = drawn_groups(data, problem)
+    selected = np.asarray(problem[1], dtype=np.float64)[:, latent_dims]
+    spread = np.linalg.eigvalsh(np.atleast_2d(np.cov(selected, rowvar=False))) if len(selected) > 1 else np.zeros(1)
+    assume(spread.min() > 1e-8 * spread.max() and spread.max() > 1e-12)  # collinear latents have a test of their own
+    options = {"distance": "mahalanobis"}
+    found, expected = compared_robustness(problem, latent_dims, fixed, intervened, options, how)
+    assert_same_robustness(found, expected, 1.0)
+
+
+@thorough
+@given(st.data(), problems())
+def test_witnesses_and_their_rows(data, problem):
+    latent_dims, fixed, intervened = drawn_groups(data, problem)
+    found, expected = compared_robustness(problem, latent_dims, fixed, intervened, {"distance": "l2"}, {})
+    factors = as_lists(*problem)[0]
+    for witness in found.witness:
+        distances = expected.pida[witness.fixed]
+        assert distances[witness.intervened] == pytest.approx(max(distances.values()), rel=1e-9, abs=1e-9)
+        rows = reference.cells(factors, fixed + intervened)[witness.fixed + witness.intervened]
+        assert witness.rows.tolist() == rows and witness.num_rows == len(rows)
+    worst = found.normalizer_witness
+    assert worst.fixed == () and worst.distance == pytest.approx(expected.normalizer)
+    assert worst.rows.tolist() == reference.cells(factors, tuple(range(len(factors[0]))))[worst.intervened]
+
+
+@thorough
+@given(st.data(), problems(), expectations())
+def test_domain_shift_robustness(data, problem, how):
+    latent_dims = data.draw(groups(problem[1].shape[1], min_size=1))
+    shifted = data.draw(groups(problem[0].shape[1], min_size=1))
+    found = domain_shift_robustness(*problem, latent_dims=latent_dims, shifted_factors=shifted, return_pida=True, **how)
+    expected = reference.domain_shift_robustness(*as_lists(*problem), latent_dims, shifted, **how)
+    assert_same_robustness(found, expected, 1.0)
+
+
+@thorough
+@given(problems(min_factors=2), st.sampled_from(["mean", "separate"]), quantiles, expectations())
+def test_the_general_score_gives_the_disentanglement_score(problem, replicates, quantile, how):
+    """Both are the plugin's own; the general path for one latent and one factor is the special one."""
+    how = dict(how, replicates=replicates, diff_quantile=quantile)
+    special = or_nothing_to_score(lambda: disentanglement_score(*problem, **how))
+    num_factors = problem[0].shape[1]
+    for latent in np.flatnonzero(special.active):
+        for factor in range(num_factors):
+            others = reference.rest_of((factor,), num_factors)
+            general = interventional_robustness(
+                *problem, latent_dims=latent, fixed_factors=factor, intervened_factors=others, **how
+            )
+            if factor not in special.diagnostics["unsupported_factors"]:
+                assert general.normalizer == pytest.approx(special.max_deviations[latent])
+            if general.reason is None:
+                tolerance = 1e-10 + 1e-12 * float(np.abs(problem[1][:, latent]).max()) / general.normalizer
+                assert general.irs == pytest.approx(special.irs_matrix[latent, factor], abs=tolerance)
