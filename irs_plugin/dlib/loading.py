@@ -16,10 +16,11 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from irs_plugin.dlib import hook, process
+from irs_plugin.dlib import process
 from irs_plugin.dlib.registry import STAND_INS
 
-PACKAGES = frozenset(package.partition(".")[0] for stand_in in STAND_INS for package in stand_in.seen_by)
+_PACKAGES = frozenset(package for stand_in in STAND_INS for package in stand_in.seen_by)
+_WATCHED = frozenset(package.partition(".")[0] for package in _PACKAGES)
 
 # In the sources of disentanglement_lib 1.5, but not in the wheel that PyPI serves.
 _NOT_IN_WHEEL = tuple(
@@ -47,9 +48,22 @@ class View(ModuleType):
         return sorted({*dir(self._real), *self._supplied})
 
 
-def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
-    """Find a module of a watched package with the other finders and let it see the stand-ins."""
-    others = (finder for finder in sys.meta_path if not hook.is_ours(finder))
+class Finder:
+    """A meta path finder that lets the modules of the library, and those it leans on, see the stand-ins."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return _find(name, path, target) if name.partition(".")[0] in _WATCHED else None
+
+
+def is_ours(finder: object) -> bool:
+    """Tell whether a meta path finder is the one above or the one that waits in its place."""
+    return finder is Finder or getattr(finder, "__name__", None) == "IrsPluginHook"
+
+
+def _find(name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+    """Find a module with the other finders and make it see the stand-ins."""
+    others = (finder for finder in sys.meta_path if not is_ours(finder))
     found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
     spec = next((spec for spec in found if spec is not None), None)
     if spec is None and name.startswith(_NOT_IN_WHEEL):
@@ -57,7 +71,7 @@ def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None) 
             f"{name} is not part of the disentanglement_lib 1.5 that PyPI serves; only its sources on GitHub have it",
             name=name,
         )
-    package = next((p for p in _seers() if name == p or name.startswith(f"{p}.")), None)
+    package = next((p for p in _PACKAGES if name == p or name.startswith(f"{p}.")), None)
     if spec is not None and package is not None and hasattr(spec.loader, "exec_module"):
         _execute_with(spec, package)
     if name == "disentanglement_lib":
@@ -82,11 +96,6 @@ def _execute_with(spec: ModuleSpec, package: str) -> None:
     loader.exec_module = exec_module
     if process.is_starting_with_m() and get_code is not None:
         loader.get_code = lambda name: get_code(name) if name in sys.modules else get_code_of_main(name)
-
-
-@functools.cache
-def _seers() -> tuple[str, ...]:
-    return tuple({package for stand_in in STAND_INS for package in stand_in.seen_by})
 
 
 @functools.cache
