@@ -70,7 +70,7 @@ def check_factors(gen_factors: Any, num_samples: int | None = None) -> np.ndarra
             raise ValueError(
                 f"factor {column} is continuous: {len(values)} different values in {len(values)} samples, so no "
                 f"realisation occurs twice. Discretise it first, e.g. with irs_plugin.discretise(gen_factors, "
-                f"num_bins=20)."
+                f"num_bins=20), on the command line with --discretise auto."
             )
     return gen_factors
 
