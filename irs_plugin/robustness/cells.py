@@ -13,8 +13,8 @@ import numpy as np
 
 from irs_plugin.robustness.threads import chunks, over_threads
 
-# Lookup tables up to this many entries are cheap whatever the number of samples.
-_SMALL_TABLE = 1 << 20
+# Lookup tables of values up to this many entries are cheap whatever the number of samples.
+_SMALL_TABLE = 1 << 16
 _INT64_MAX = 2**63 - 1
 
 
@@ -156,7 +156,7 @@ def number_cells(keys: np.ndarray, size: int) -> Cells:
     """Number the cells of non-negative integer keys below `size`."""
     from irs_plugin.robustness import kernels
 
-    if size <= max(_SMALL_TABLE, 4 * len(keys)):
+    if size <= 8 * max(len(keys), 512):
         table = np.zeros(size, dtype=np.int32)
         return Cells(*kernels.number_by_counting(keys.astype(np.int32, copy=False), table))
     return Cells(*kernels.number_by_hashing(keys.astype(np.int64, copy=False), 1 << int(2 * len(keys)).bit_length()))

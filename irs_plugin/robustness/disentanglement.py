@@ -194,24 +194,22 @@ def disentanglement_score(
 def _score(factors: FactorCodes, latents: np.ndarray, options: _Options) -> DisentanglementResult:
     """The score of whole arrays, under any options."""
     everything = partition(factors, range(factors.num_factors))
-    samples = PackedStatistics(factors.sizes, latents.shape[1], len(latents))
-    samples.update(factors.codes, latents)
     if options.replicates == "separate" or everything.num_cells == len(latents):
-        points = _Points(latents, factors.codes, samples)
+        points = _Points.of(latents, factors.codes, factors.sizes)
     else:
         values = options.expectation.per_cell(latents, everything)
-        points = _Points.from_values(values, factors.codes[:, everything.first], factors.sizes)
-    notes: list[str] = []
+        codes = np.take(factors.codes, everything.first, axis=1)
+        points = _Points.of(values, codes, factors.sizes, everything.counts)
     centres = centre = None
+    notes: list[str] = []
     if not options.plain_means:
         found = [
             expect(factors, latents, (i,), options.adjuster, options.expectation) for i in range(len(factors.sizes))
         ]
         centres = [expected.values for expected in found]
         notes = [note for expected in found for note in expected.notes]
-        whole = partition(factors, ())
-        centre = options.expectation.per_cell(latents, whole)[0]
-    return _evaluate(samples, points, options, everything.num_cells, centres, centre, notes)
+        centre = options.expectation.per_cell(latents, partition(factors, ()))[0]
+    return _evaluate(points, options, everything.num_cells, centres, centre, notes)
 
 
 @dataclass(frozen=True)
@@ -221,79 +219,72 @@ class _Points:
     Attributes:
         values: `(M, num_latents)`, or None where only their statistics are kept.
         codes: `(K, M)` likewise.
-        spread: statistics of the values.
+        statistics: by value of every factor.
     """
 
     values: np.ndarray | None
     codes: np.ndarray | None
-    spread: PackedStatistics
+    statistics: PackedStatistics
 
     @classmethod
-    def from_values(cls, values: np.ndarray, codes: np.ndarray, sizes: Sequence[int]) -> _Points:
-        codes = np.ascontiguousarray(codes, dtype=np.int32)
-        spread = PackedStatistics(sizes, values.shape[1], len(values))
-        spread.update(codes, values)
-        return cls(values, codes, spread)
+    def of(
+        cls, values: np.ndarray, codes: np.ndarray, sizes: Sequence[int], multiplicities: np.ndarray | None = None
+    ) -> _Points:
+        statistics = PackedStatistics(sizes, values.shape[1], len(values))
+        statistics.update(codes, values, multiplicities)
+        return cls(values, codes, statistics)
 
 
 def _evaluate(
-    samples: PackedStatistics,
     points: _Points,
     options: _Options,
     num_combinations: int | None,
-    centres: list[np.ndarray] | None,
-    centre: np.ndarray | None,
-    notes: list[str],
+    centres: list[np.ndarray] | None = None,
+    centre: np.ndarray | None = None,
+    notes: Sequence[str] = (),
 ) -> DisentanglementResult:
-    """From statistics of the samples and of the points to the result.
+    """From the points to the result.
 
     Args:
-        samples, points, options: see there.
+        points, options: see there.
         num_combinations: different factor combinations among the samples, None where nobody counted.
         centres: E[Z | do(g_i)] for every factor, `(size, num_latents)` each; None for the means of the samples.
         centre: E[Z]; None for the mean of the samples.
         notes: what a reader of the number must know.
     """
-    whole = samples.factor(0)
+    factors = points.statistics.factors()
+    whole = factors[0]
     num_samples = int(whole.counts.sum())
+    least, most = whole.minima.min(axis=0), whole.maxima.max(axis=0)
     centre = whole.sums.sum(axis=0) / num_samples if centre is None else centre
-    max_deviations = _normalizers(points, centre, options.normalizer_quantile)
-    deviations = np.empty((len(centre), len(samples.sizes)))
-    sizes, lone = [], []
-    for i in range(len(samples.sizes)):
-        observed, spread = samples.factor(i), points.spread.factor(i)
-        occurs = observed.counts > 0
-        means = observed.sums / np.maximum(observed.counts, 1)[:, None] if centres is None else centres[i]
-        farthest = _farthest(points, i, means, spread, options.diff_quantile)[occurs]
-        deviations[:, i] = _average(farthest, observed.counts[occurs], options)
-        sizes.append(int(occurs.sum()))
-        if spread.counts.max() == 1:
-            lone.append(i)
-    magnitudes = np.maximum(np.abs(whole.minima.min(axis=0)), np.abs(whole.maxima.max(axis=0)))
+    max_deviations = np.maximum(most - centre, centre - least)
+    if options.normalizer_quantile < 1.0:
+        one, count = np.zeros(len(points.values), dtype=np.int32), np.array([len(points.values)])
+        max_deviations = deviation_quantiles(points.values, one, count, centre[None], options.normalizer_quantile)[0]
+    deviations = np.empty((len(centre), len(factors)))
+    for i, factor in enumerate(factors):
+        means = factor.sums / np.maximum(factor.counts, 1)[:, None] if centres is None else centres[i]
+        farthest = _farthest(points, i, means, factor, options.diff_quantile)
+        deviations[:, i] = _average(farthest, factor.counts, options)
+    lone = [i for i, factor in enumerate(factors) if factor.num_points.max() == 1]
+    sizes = [int(np.count_nonzero(factor.counts)) for factor in factors]
     diagnostics = _support(sizes, num_combinations, lone, notes)
+    magnitudes = np.maximum(np.abs(least), np.abs(most))
     return _assemble(deviations, max_deviations, magnitudes, lone, num_samples, options, diagnostics)
 
 
-def _farthest(points: _Points, i: int, centres: np.ndarray, spread: FactorStatistics, quantile: float) -> np.ndarray:
-    """MPIDA of every latent for every value of factor i, `(size, num_latents)`."""
-    if quantile == 1.0:
-        # The farthest point from a centre is the smallest or the largest.
-        return np.maximum(spread.maxima - centres, centres - spread.minima)
-    return deviation_quantiles(points.values, points.codes[i], spread.counts, centres, quantile)
-
-
-def _normalizers(points: _Points, centre: np.ndarray, quantile: float) -> np.ndarray:
-    """EMPIDA({l} | ∅, all) of every latent, `(num_latents,)`."""
-    if quantile == 1.0:
-        spread = points.spread.factor(0)
-        return np.maximum(spread.maxima.max(axis=0) - centre, centre - spread.minima.min(axis=0))
-    one = np.zeros(len(points.values), dtype=np.int32)
-    return deviation_quantiles(points.values, one, np.array([len(one)]), centre[None], quantile)[0]
+def _farthest(points: _Points, i: int, centres: np.ndarray, factor: FactorStatistics, quantile: float) -> np.ndarray:
+    """MPIDA of every latent for every value of factor i, `(size, num_latents)`; 0 for values that do not occur."""
+    if quantile < 1.0:
+        return deviation_quantiles(points.values, points.codes[i], factor.num_points, centres, quantile)
+    # The farthest point from a centre is the smallest or the largest.
+    farthest = np.maximum(factor.maxima - centres, centres - factor.minima)
+    return np.where(factor.counts[:, None] > 0, farthest, 0.0)
 
 
 def _average(farthest: np.ndarray, counts: np.ndarray, options: _Options) -> np.ndarray:
     if options.factor_weights == "uniform":
-        return farthest.sum(axis=0) / len(farthest)
+        return farthest.sum(axis=0) / np.count_nonzero(counts)
     return (counts / counts.sum()) @ farthest
 
 
@@ -407,17 +398,18 @@ class DisentanglementStatistics:
                 f"{num_latents}."
             )
         self._check_options()
-        self._samples = PackedStatistics(self.factor_sizes, self.num_latents, 1 << 20)
-        self._counts = self._sums = None
-        if self._options.replicates == "mean":
-            combinations = int(np.prod([int(size) for size in self.factor_sizes], dtype=object))
-            if combinations * self.num_latents > self._MAX_TABLE:
-                raise ValueError(
-                    f"{combinations} factor combinations × {self.num_latents} latents exceed the table limit of "
-                    f"{self._MAX_TABLE} numbers; pass replicates='separate', or score fewer latents at a time."
-                )
-            self._counts = np.zeros(combinations, dtype=np.int64)
-            self._sums = np.zeros((combinations, self.num_latents))
+        self._statistics = self._counts = self._sums = None
+        if self._options.replicates == "separate":
+            self._statistics = PackedStatistics(self.factor_sizes, self.num_latents, 1 << 20)
+            return
+        combinations = int(np.prod(self.factor_sizes, dtype=object))
+        if combinations * self.num_latents > self._MAX_TABLE:
+            raise ValueError(
+                f"{combinations} factor combinations × {self.num_latents} latents exceed the table limit of "
+                f"{self._MAX_TABLE} numbers; pass replicates='separate', or score fewer latents at a time."
+            )
+        self._counts = np.zeros(combinations, dtype=np.int64)
+        self._sums = np.zeros((combinations, self.num_latents))
 
     def _check_options(self) -> None:
         options = self._options
@@ -449,11 +441,12 @@ class DisentanglementStatistics:
                 f"{gen_factors.dtype} from {low.tolist()} to {high.tolist()}."
             )
         codes = np.ascontiguousarray(gen_factors.T, dtype=np.int32)
-        self._samples.update(codes, latents)
-        if self._counts is not None:
-            keys = np.ravel_multi_index(tuple(codes), self.factor_sizes)
-            np.add.at(self._counts, keys, 1)
-            np.add.at(self._sums, keys, latents)
+        if self._statistics is not None:
+            self._statistics.update(codes, latents)
+            return self
+        keys = np.ravel_multi_index(tuple(codes), self.factor_sizes)
+        np.add.at(self._counts, keys, 1)
+        np.add.at(self._sums, keys, latents)
         return self
 
     def merge(self, other: DisentanglementStatistics) -> DisentanglementStatistics:
@@ -461,19 +454,22 @@ class DisentanglementStatistics:
         mine, theirs = ((part.factor_sizes, part.num_latents, part._options.settings()) for part in (self, other))
         if mine != theirs:
             raise ValueError(f"statistics of different problems do not merge: {mine} and {theirs}.")
-        self._samples.merge(other._samples)
-        if self._counts is not None:
+        if self._statistics is not None:
+            self._statistics.merge(other._statistics)
+        else:
             self._counts += other._counts
             self._sums += other._sums
         return self
 
     def compute(self) -> DisentanglementResult:
         """The score of everything added so far; the same as of the whole arrays."""
-        if not self._samples.counts.any():
+        if self._statistics is not None:
+            points, num_combinations = _Points(None, None, self._statistics), None
+        else:
+            seen = np.flatnonzero(self._counts)
+            codes = np.array(np.unravel_index(seen, self.factor_sizes), dtype=np.int32)
+            counts, num_combinations = self._counts[seen], len(seen)
+            points = _Points.of(self._sums[seen] / counts[:, None], codes, self.factor_sizes, counts)
+        if not points.statistics.num_samples:
             raise ValueError("nothing to score: no samples were added; call update first.")
-        if self._counts is None:
-            return _evaluate(self._samples, _Points(None, None, self._samples), self._options, None, None, None, [])
-        seen = np.flatnonzero(self._counts)
-        values = self._sums[seen] / self._counts[seen, None]
-        points = _Points.from_values(values, np.array(np.unravel_index(seen, self.factor_sizes)), self.factor_sizes)
-        return _evaluate(self._samples, points, self._options, len(seen), None, None, [])
+        return _evaluate(points, self._options, num_combinations)

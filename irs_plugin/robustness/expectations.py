@@ -57,11 +57,11 @@ def make_expectation(expectation: str = "mean", trim: float = 0.1) -> Expectatio
 def _means(latents: np.ndarray, cells: Cells, weights: np.ndarray | None) -> np.ndarray:
     if cells.num_cells == len(latents) and np.array_equal(cells.first, np.arange(len(latents))):
         return latents.copy()
+    from irs_plugin.robustness import kernels
+
     total = cells.counts if weights is None else np.bincount(cells.ids, weights, cells.num_cells)
-    sums = np.empty((cells.num_cells, latents.shape[1]))
-    for latent in range(latents.shape[1]):
-        column = latents[:, latent] if weights is None else latents[:, latent] * weights
-        sums[:, latent] = np.bincount(cells.ids, column, cells.num_cells)
+    sums = np.zeros((cells.num_cells, latents.shape[1]))
+    kernels.cell_sums(cells.ids, latents, np.ones(len(latents)) if weights is None else weights, sums)
     return sums / total[:, None]
 
 

@@ -117,29 +117,32 @@ def number_by_hashing(keys, num_slots):
 
 
 @_compile
-def accumulate(ids, latents, start, stop, counts, table):
-    """Add samples `start … stop − 1` to the cells' statistics, for several partitions at once.
+def accumulate(ids, points, multiplicities, start, stop, counts, num_points, table):
+    """Add points `start … stop − 1` to the cells' statistics, for several partitions at once.
 
     Args:
-        ids: `(P, N)` int32, row in the statistics of each sample under each of P partitions.
-        latents: `(N, num_latents)` float64.
-        start, stop: which samples.
-        counts: `(num_rows,)` int64.
-        table: `(num_rows, 3, num_latents)` float64: sum, minimum, maximum.
+        ids: `(P, N)` int32, row in the statistics of each point under each of P partitions.
+        points: `(N, num_latents)` float64.
+        multiplicities: `(N,)` int64 samples that each point stands for, or empty where each stands for one.
+        start, stop: which points.
+        counts, num_points: `(num_rows,)` int64: samples and points.
+        table: `(num_rows, 3, num_latents)` float64: sum over samples, minimum, maximum.
     """
-    num_latents = latents.shape[1]
+    num_latents = points.shape[1]
     for n in range(start, stop):
+        multiplicity = multiplicities[n] if multiplicities.shape[0] else 1
         for p in range(ids.shape[0]):
             row = ids[p, n]
-            counts[row] += 1
+            counts[row] += multiplicity
+            num_points[row] += 1
             # Three loops that the compiler turns into vector instructions; one loop of three statements it does not.
             for latent in range(num_latents):
-                table[row, 0, latent] += latents[n, latent]
+                table[row, 0, latent] += multiplicity * points[n, latent]
             for latent in range(num_latents):
-                value, least = latents[n, latent], table[row, 1, latent]
+                value, least = points[n, latent], table[row, 1, latent]
                 table[row, 1, latent] = value if value < least else least
             for latent in range(num_latents):
-                value, most = latents[n, latent], table[row, 2, latent]
+                value, most = points[n, latent], table[row, 2, latent]
                 table[row, 2, latent] = value if value > most else most
 
 
@@ -153,26 +156,88 @@ def cell_starts(counts):
 
 
 @_compile
-def collect_far(points, ids, centres, thresholds, latents, values, owners, found):
-    """Collect the deviations from the own cell's centre that reach the own cell's threshold.
+def interpolate(lower, upper, share):
+    """What `numpy.quantile(…, method="linear")` gives between neighbours: two forms, each exact at its own end."""
+    if share >= 0.5:
+        return upper - (upper - lower) * (1.0 - share)
+    return lower + (upper - lower) * share
+
+
+@_compile
+def keep_largest_deviations(points, ids, centres, latents, starts, heaps, filled, bounds):
+    """Keep the largest deviations of each cell from its centre, in a min-heap a cell and latent.
 
     Args:
         points: `(N, num_latents)`.
         ids: `(N,)` int32.
-        centres, thresholds: `(num_cells, num_latents)`.
+        centres: `(num_cells, num_latents)`.
         latents: first latent to look at, and the one after the last.
-        values, owners: `(latents looked at, N)`, filled from the left with deviations and their cells.
-        found: `(latents looked at,)` int64 zeros, set to the number collected.
+        starts: `(num_cells + 1,)` where each cell's heap begins; the differences are how many values are kept.
+        heaps: `(latents looked at, starts[-1])`, filled; the smallest value kept comes first in each heap.
+        filled: `(latents looked at, num_cells)` int64 zeros, set to the number of values kept.
+        bounds: `(num_cells, num_latents)` preset to −1, set to the smallest value kept by heaps that are full.
     """
     for n in range(ids.shape[0]):
         cell = ids[n]
         for latent in range(latents[0], latents[1]):
             deviation = abs(points[n, latent] - centres[cell, latent])
-            if deviation >= thresholds[cell, latent]:
-                row = latent - latents[0]
-                values[row, found[row]] = deviation
-                owners[row, found[row]] = cell
-                found[row] += 1
+            if deviation <= bounds[cell, latent]:
+                continue
+            row = latent - latents[0]
+            base = starts[cell]
+            room = starts[cell + 1] - base
+            size = filled[row, cell]
+            if size < room:
+                place = size
+                while place > 0 and heaps[row, base + ((place - 1) >> 1)] > deviation:
+                    heaps[row, base + place] = heaps[row, base + ((place - 1) >> 1)]
+                    place = (place - 1) >> 1
+                size += 1
+                filled[row, cell] = size
+            else:
+                place = 0
+                while True:
+                    child = 2 * place + 1
+                    if child >= size:
+                        break
+                    if child + 1 < size and heaps[row, base + child + 1] < heaps[row, base + child]:
+                        child += 1
+                    if heaps[row, base + child] >= deviation:
+                        break
+                    heaps[row, base + place] = heaps[row, base + child]
+                    place = child
+            heaps[row, base + place] = deviation
+            if size == room:
+                bounds[cell, latent] = heaps[row, base]
+
+
+@_compile
+def heap_quantiles(heap, starts, shares, out):
+    """Write to `out` the quantile of each cell whose values from the wanted rank on are in its heap.
+
+    Args:
+        heap: one latent's heaps.
+        starts: `(num_cells + 1,)` where each heap begins; empty ones are skipped.
+        shares: `(num_cells,)` how far the quantile lies from the smallest value towards the next.
+        out: `(num_cells,)`.
+    """
+    for cell in range(starts.shape[0] - 1):
+        low, high = starts[cell], starts[cell + 1]
+        if low == high:
+            continue
+        lower = upper = heap[low]
+        if shares[cell] > 0.0:
+            upper = heap[low + 1] if high == low + 2 else min(heap[low + 1], heap[low + 2])
+        out[cell] = interpolate(lower, upper, shares[cell])
+
+
+@_compile
+def cell_sums(ids, latents, weights, sums):
+    """Add each sample's weighted codes to its cell's row of `sums` `(num_cells, num_latents)`."""
+    for n in range(ids.shape[0]):
+        cell = ids[n]
+        for latent in range(latents.shape[1]):
+            sums[cell, latent] += weights[n] * latents[n, latent]
 
 
 @_compile
@@ -218,42 +283,22 @@ def _select(values, low, high, rank):
 
 
 @_compile
-def segment_quantiles(values, starts, dropped, quantile, out):
-    """Write the linearly interpolated quantile of each segment to `out`; `values` is rearranged, empty ones skipped.
-
-    The interpolation is that of `numpy.quantile(…, method="linear")`.
-
-    Args:
-        values: segments one after the other.
-        starts: `(num_cells + 1,)` where each begins.
-        dropped: `(num_cells,)` smaller values that belong to each segment but were left out.
-        quantile: in [0, 1].
-        out: `(num_cells,)`.
-
-    Returns:
-        Whether every quantile could be taken, that is, was not among the values left out.
-    """
+def segment_quantiles(values, starts, quantile, out):
+    """Write the linearly interpolated quantile of each segment to `out`; `values` is rearranged, empty ones skipped."""
     for cell in range(starts.shape[0] - 1):
         low, high = starts[cell], starts[cell + 1]
-        if low == high and dropped[cell] == 0:
+        if low == high:
             continue
-        place = quantile * (high - low + dropped[cell] - 1)
+        place = quantile * (high - low - 1)
         below = int(np.floor(place))
-        share = place - below
-        rank = low + below - dropped[cell]
-        if rank < low:
-            return False
+        rank = low + below
         _select(values, low, high, rank)
-        lower = values[rank]
-        if share == 0.0:
-            out[cell] = lower
-            continue
-        upper = values[rank + 1]
-        for n in range(rank + 2, high):
-            upper = min(upper, values[n])
-        # The two forms that NumPy uses, each exact at its own end.
-        out[cell] = upper - (upper - lower) * (1.0 - share) if share >= 0.5 else lower + (upper - lower) * share
-    return True
+        lower = upper = values[rank]
+        if place > below:
+            upper = values[rank + 1]
+            for n in range(rank + 2, high):
+                upper = min(upper, values[n])
+        out[cell] = interpolate(lower, upper, place - below)
 
 
 @_compile

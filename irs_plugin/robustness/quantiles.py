@@ -6,11 +6,8 @@ import numpy as np
 
 from irs_plugin.robustness.threads import chunks, over_threads
 
-# From this quantile on it pays to find out roughly where it lies and to look at what is above only.
-_HIGH_QUANTILE = 0.9
-# Points drawn to find that out, and the fewest points for which it pays.
-_PILOT_POINTS = 16_000
-_MANY_POINTS = 100_000
+# From this quantile on so few values lie above that keeping these is quicker than sorting out all.
+_HIGH_QUANTILE = 0.95
 
 
 def grouped_quantile(
@@ -34,7 +31,8 @@ def grouped_quantile(
     if quantile == 1.0:
         kernels.segment_maxima(values, ids, found, deciding)
         return found, deciding
-    _quantiles(values, ids, np.bincount(ids, minlength=num_cells), quantile, found)
+    starts = kernels.cell_starts(np.bincount(ids, minlength=num_cells))
+    kernels.segment_quantiles(kernels.arrange(values, ids, starts), starts, quantile, found)
     # Interpolation may round the quantile a hair above the value that it equals.
     reaches = values >= found[ids] * (1.0 - 1e-12)
     kernels.segment_maxima(np.where(reaches, -values, -np.inf), ids, np.full(num_cells, -np.inf), deciding)
@@ -56,66 +54,53 @@ def deviation_quantiles(
     Returns:
         `(num_cells, num_latents)`.
     """
-    thresholds = np.zeros_like(centres)
-    if quantile >= _HIGH_QUANTILE and len(points) >= _MANY_POINTS:
-        thresholds = _thresholds(points, ids, counts, centres, quantile)
+    block = _high_quantiles if quantile >= _HIGH_QUANTILE else _any_quantiles
     quantiles = np.zeros_like(centres)
     over_threads(
-        lambda latents: _block_quantiles(points, ids, counts, centres, thresholds, quantile, latents, quantiles),
+        lambda latents: block(points, ids, counts, centres, quantile, latents, quantiles),
         chunks(points.shape[1]),
         work=points.size,
     )
     return quantiles
 
 
-def _thresholds(
-    points: np.ndarray, ids: np.ndarray, counts: np.ndarray, centres: np.ndarray, quantile: float
-) -> np.ndarray:
-    """Bounds that lie below the quantiles with near certainty, from the quantiles of a small sample of the points."""
-    # Drawn, as a regular stride may meet only some values of a factor; the result does not depend on the draw.
-    drawn = np.random.default_rng(0).integers(0, len(points), _PILOT_POINTS)
-    few, owners = points[drawn], ids[drawn]
-    sizes = np.bincount(owners, minlength=len(counts))
-    # Five standard errors of the share of points below the quantile.
-    lower = quantile - 5.0 * np.sqrt(quantile * (1.0 - quantile) / max(sizes.min(), 1)) - 1.0 / max(sizes.min(), 1)
-    if lower <= 0.0:
-        return np.zeros_like(centres)
-    bounds = np.zeros_like(centres)
-    _block_quantiles(few, owners, sizes, centres, bounds.copy(), lower, (0, points.shape[1]), bounds)
-    return bounds
-
-
-def _block_quantiles(
+def _any_quantiles(
     points: np.ndarray,
     ids: np.ndarray,
     counts: np.ndarray,
     centres: np.ndarray,
-    thresholds: np.ndarray,
     quantile: float,
     latents: tuple[int, int],
     out: np.ndarray,
 ) -> None:
     from irs_plugin.robustness import kernels
 
-    first, last = latents
-    # Pages of these that are never written to are never brought into memory.
-    values = np.empty((last - first, len(points)))
-    owners = np.empty((last - first, len(points)), dtype=np.int32)
-    found = np.zeros(last - first, dtype=np.int64)
-    kernels.collect_far(points, ids, centres, thresholds, latents, values, owners, found)
-    for row, latent in enumerate(range(first, last)):
-        kept, cells = values[row, : found[row]], owners[row, : found[row]]
-        column = np.zeros(len(counts))
-        if not _quantiles(kept, cells, counts, quantile, column):
-            everything = np.abs(points[:, latent] - centres[ids, latent])
-            _quantiles(everything, ids, counts, quantile, column)
+    starts, column = kernels.cell_starts(counts), np.zeros(len(counts))
+    for latent in range(*latents):
+        deviations = np.abs(points[:, latent] - centres[ids, latent])
+        kernels.segment_quantiles(kernels.arrange(deviations, ids, starts), starts, quantile, column)
         out[:, latent] = column
 
 
-def _quantiles(values: np.ndarray, ids: np.ndarray, counts: np.ndarray, quantile: float, out: np.ndarray) -> bool:
-    """Quantiles of cells of which only the larger values may be at hand; False where that does not suffice."""
+def _high_quantiles(
+    points: np.ndarray,
+    ids: np.ndarray,
+    counts: np.ndarray,
+    centres: np.ndarray,
+    quantile: float,
+    latents: tuple[int, int],
+    out: np.ndarray,
+) -> None:
     from irs_plugin.robustness import kernels
 
-    at_hand = np.bincount(ids, minlength=len(counts))
-    starts = kernels.cell_starts(at_hand)
-    return kernels.segment_quantiles(kernels.arrange(values, ids, starts), starts, counts - at_hand, quantile, out)
+    places = quantile * np.maximum(counts - 1, 0)
+    below = np.floor(places)
+    starts = kernels.cell_starts(counts - below.astype(np.int64))
+    num_rows = latents[1] - latents[0]
+    heaps = np.empty((num_rows, starts[-1]))
+    filled, bounds = np.zeros((num_rows, len(counts)), dtype=np.int64), np.full(centres.shape, -1.0)
+    kernels.keep_largest_deviations(points, ids, centres, latents, starts, heaps, filled, bounds)
+    column = np.zeros(len(counts))
+    for row, latent in enumerate(range(*latents)):
+        kernels.heap_quantiles(heaps[row], starts, places - below, column)
+        out[:, latent] = column

@@ -25,84 +25,106 @@ class FactorStatistics:
 
     Attributes:
         counts: `(size,)` samples with each value.
-        sums, minima, maxima: `(size, num_latents)`; minima are +inf and maxima −inf where the count is 0.
+        num_points: `(size,)` points, where a point stands for all samples that share every factor.
+        sums: `(size, num_latents)` over the samples.
+        minima, maxima: `(size, num_latents)` over the points; +inf and −inf where there is none.
     """
 
     counts: np.ndarray
+    num_points: np.ndarray
     sums: np.ndarray
     minima: np.ndarray
     maxima: np.ndarray
 
 
 class PackedStatistics:
-    """Accumulates `FactorStatistics` of all factors in one pass over the samples.
+    """Accumulates `FactorStatistics` of all factors in one pass over the points.
 
     Args:
         sizes: number of values of each factor; codes run from 0 to size − 1.
         num_latents: number of latents.
-        num_samples: how many samples are expected, which bounds the size of the joint tables worth having.
+        num_points: how many points are expected, which bounds the size of the joint tables worth having.
     """
 
-    def __init__(self, sizes: Sequence[int], num_latents: int, num_samples: int) -> None:
+    def __init__(self, sizes: Sequence[int], num_latents: int, num_points: int) -> None:
         self.sizes = tuple(int(size) for size in sizes)
-        self.packs = _pack(self.sizes, min(_PACK_ROWS, num_samples // 16))
+        self.packs = _pack(self.sizes, min(_PACK_ROWS, num_points // 8))
         rows = [int(np.prod([self.sizes[k] for k in pack])) for pack in self.packs]
         self._starts = np.concatenate([[0], np.cumsum(rows)])
-        self.counts = np.zeros(self._starts[-1], dtype=np.int64)
-        self.table = _empty_table(self._starts[-1], num_latents)
+        self._parts = _empty_parts(self._starts[-1], num_latents)
 
-    def update(self, codes: np.ndarray, latents: np.ndarray) -> None:
-        """Add samples: `codes` `(num_factors, N)` and `latents` `(N, num_latents)` C-contiguous float64."""
+    def update(self, codes: np.ndarray, points: np.ndarray, multiplicities: np.ndarray | None = None) -> None:
+        """Add points.
+
+        Args:
+            codes: `(num_factors, N)` int32.
+            points: `(N, num_latents)` C-contiguous float64.
+            multiplicities: `(N,)` int64 samples that each point stands for; None for one each.
+        """
         from irs_plugin.robustness import kernels
 
-        ids = np.empty((len(self.packs), len(latents)), dtype=np.int32)
+        ids = np.empty((len(self.packs), len(points)), dtype=np.int32)
         for row, (pack, start) in enumerate(zip(self.packs, self._starts[:-1], strict=True)):
             joint = codes[pack[0]]
             for k in pack[1:]:
                 joint = joint * np.int32(self.sizes[k]) + codes[k]
             np.add(joint, np.int32(start), out=ids[row])
-        work = ids.size * latents.shape[1]
-        bounds = chunks(len(latents)) if work >= _THREAD_WORK else [(0, len(latents))]
-        parts = [(self.counts, self.table)]
-        parts += [(np.zeros_like(self.counts), _empty_table(*self.table.shape[::2])) for _ in bounds[1:]]
+        multiplicities = np.empty(0, dtype=np.int64) if multiplicities is None else multiplicities
+        work = ids.size * points.shape[1]
+        bounds = chunks(len(points)) if work >= _THREAD_WORK else [(0, len(points))]
+        parts = [self._parts, *(_empty_parts(self._starts[-1], points.shape[1]) for _ in bounds[1:])]
         over_threads(
-            lambda part: kernels.accumulate(ids, latents, *bounds[part], *parts[part]), range(len(bounds)), work=work
+            lambda part: kernels.accumulate(ids, points, multiplicities, *bounds[part], *parts[part]),
+            range(len(bounds)),
+            work=work,
         )
-        for counts, table in parts[1:]:
-            self._add(counts, table)
+        for part in parts[1:]:
+            _add(self._parts, part)
 
     def merge(self, other: PackedStatistics) -> None:
-        """Add the samples behind `other`, which must have the same sizes and packs."""
-        self._add(other.counts, other.table)
+        """Add the points behind `other`, which must have the same sizes and packs."""
+        _add(self._parts, other._parts)
 
-    def _add(self, counts: np.ndarray, table: np.ndarray) -> None:
-        self.counts += counts
-        self.table[:, 0] += table[:, 0]
-        np.minimum(self.table[:, 1], table[:, 1], out=self.table[:, 1])
-        np.maximum(self.table[:, 2], table[:, 2], out=self.table[:, 2])
+    @property
+    def num_samples(self) -> int:
+        """How many samples were added."""
+        return int(self._parts[0][: self._starts[1]].sum())
 
-    def factor(self, k: int) -> FactorStatistics:
-        """Statistics of the values of factor k, summed over whatever it was packed with."""
-        row = next(row for row, pack in enumerate(self.packs) if k in pack)
-        pack, part = self.packs[row], slice(self._starts[row], self._starts[row + 1])
-        shape = [self.sizes[member] for member in pack]
-        others = tuple(axis for axis, member in enumerate(pack) if member != k)
+    def factors(self) -> list[FactorStatistics]:
+        """Statistics of the values of every factor, summed over whatever it was packed with."""
+        found: dict[int, FactorStatistics] = {}
+        for pack, start, stop in zip(self.packs, self._starts[:-1], self._starts[1:], strict=True):
+            shape = [self.sizes[k] for k in pack]
+            counts, num_points, table = (part[start:stop].reshape(*shape, *part.shape[1:]) for part in self._parts)
+            for axis, k in enumerate(pack):
+                others = tuple(other for other in range(len(pack)) if other != axis)
+                found[k] = FactorStatistics(
+                    counts.sum(axis=others),
+                    num_points.sum(axis=others),
+                    table[..., 0, :].sum(axis=others),
+                    table[..., 1, :].min(axis=others),
+                    table[..., 2, :].max(axis=others),
+                )
+        return [found[k] for k in range(len(self.sizes))]
 
-        counts = self.counts[part].reshape(shape)
-        table = self.table[part].reshape(*shape, *self.table.shape[1:])
-        return FactorStatistics(
-            counts.sum(axis=others),
-            table[..., 0, :].sum(axis=others),
-            table[..., 1, :].min(axis=others),
-            table[..., 2, :].max(axis=others),
-        )
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _empty_table(num_rows: int, num_latents: int) -> np.ndarray:
+def _empty_parts(num_rows: int, num_latents: int) -> Parts:
+    """Samples, points, and a table of sums, minima and maxima, of every row."""
     table = np.zeros((num_rows, 3, num_latents))
     table[:, 1] = np.inf
     table[:, 2] = -np.inf
-    return table
+    return np.zeros(num_rows, dtype=np.int64), np.zeros(num_rows, dtype=np.int64), table
+
+
+def _add(target: Parts, source: Parts) -> None:
+    target[0][:] += source[0]
+    target[1][:] += source[1]
+    target[2][:, 0] += source[2][:, 0]
+    np.minimum(target[2][:, 1], source[2][:, 1], out=target[2][:, 1])
+    np.maximum(target[2][:, 2], source[2][:, 2], out=target[2][:, 2])
 
 
 def _pack(sizes: Sequence[int], max_rows: int) -> list[list[int]]:
