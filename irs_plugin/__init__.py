@@ -21,6 +21,9 @@ _LAZY = {
     "subsampled_scores": "irs_plugin.robustness.repeats",
     "convergence": "irs_plugin.robustness.convergence",
     "choose_features": "irs_plugin.robustness.feature_choice",
+    "feature_importance": "irs_plugin.importance.forests",
+    "mutual_information": "irs_plugin.importance.information",
+    "ImportanceResult": "irs_plugin.importance.result",
 }
 
 __all__ = sorted(_LAZY)
