@@ -54,6 +54,8 @@ def deviation_quantiles(
     Returns:
         `(num_cells, num_latents)`.
     """
+    # The kernels are compiled for this memory order only.
+    centres = np.ascontiguousarray(centres)
     block = _high_quantiles if quantile >= _HIGH_QUANTILE else _any_quantiles
     quantiles = np.zeros_like(centres)
     over_threads(
