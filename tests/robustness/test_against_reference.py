@@ -346,6 +346,46 @@ def test_adjusted_interventional_robustness(data, problem, options, how, adjustm
     assert_same_robustness(found, expected, options["diff_quantile"])
 
 
+@settings(brief, suppress_health_check=list(HealthCheck))
+@given(st.data(), problems(max_samples=40, min_factors=2, max_factors=3, max_values=2), expectations())
+def test_interventional_robustness_adjusted_by_propensities(data, problem, how):
+    """Each of the two expectations of PIDA has propensities of its own."""
+    latent_dims, fixed, intervened = drawn_groups(data, problem)
+    factors = as_lists(*problem)[0]
+    propensities = {}
+    for group in (fixed, fixed + intervened):
+        labels = [reference.realisation(g, group) for g in factors]
+        assume(min(map(labels.count, labels)) >= 2)
+        rest = reference.rest_of(group, len(factors[0]))
+        if len(set(labels)) == 1:
+            propensities[group] = [1.0] * len(factors)
+        elif rest:
+            background = [reference.realisation(g, rest) for g in factors]
+            propensities[group] = cross_fitted(background, labels, 2, 0)
+    classifier = {"classifier": SmoothedFrequencies(), "num_folds": 2, "clip": 0.2}
+    found = interventional_robustness(
+        *problem,
+        latent_dims=latent_dims,
+        fixed_factors=fixed,
+        intervened_factors=intervened,
+        adjustment="propensity",
+        return_pida=True,
+        **classifier,
+        **how,
+    )
+    expected = reference.interventional_robustness(
+        *as_lists(*problem),
+        latent_dims,
+        fixed,
+        intervened,
+        adjustment="propensity",
+        propensities=propensities,
+        clip=0.2,
+        **how,
+    )
+    assert_same_robustness(found, expected, 1.0)
+
+
 @thorough
 @given(st.data(), problems(), expectations())
 def test_mahalanobis_distance(data, problem, how):
