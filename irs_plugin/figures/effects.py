@@ -283,7 +283,7 @@ def _draw_page(
     num_factors = len(effects.factor_names)
     width = max(style.width_of(size), _LEFT + 0.1 + 0.5 * num_factors)
     held = {int(effects.parents[row]) in wrapping for row in rows} if num_factors > 1 else set()
-    legend_top = _TOP + _PITCH * len(rows) + 0.3
+    legend_top = _TOP + _PITCH * len(rows) + 0.13
     bars_top = legend_top if width > 5 else legend_top + _LEGEND
     note_top = max(legend_top + _LEGEND, bars_top + _BARS if held else 0)
     note = heading + _note(effects)
@@ -298,7 +298,7 @@ def _draw_page(
                 )
                 draw_effect(axes, effects, int(effects.latents[row]), factor, wraps=wraps)
                 axes.set_ylim(limits)
-                _trim_labels(axes, first=factor == 0, last=place == len(rows) - 1)
+                style.trim_labels(axes, first=factor == 0, last=place == len(rows) - 1)
         _legend(figure, legend_top)
         _colour_bars(figure, bars_top, held)
         style.write_note(figure, note, top=note_top)
@@ -326,7 +326,9 @@ def draw_effect(axes: Axes, effects: InterventionalEffects, latent: int, factor:
     positions = style.positions_of(values)
     if factor == effects.parents[row]:
         _draw_parent(axes, positions, effects.parent_effects[latent])
-        axes.set_title(f"{effects.factor_names[factor]}, IRS {effects.scores[row]:.2f}")
+        # In a narrow last panel a centred title would run off the page.
+        place = "right" if factor == len(effects.factor_names) - 1 else "center"
+        axes.set_title(f"{effects.factor_names[factor]}, IRS {effects.scores[row]:.2f}", loc=place)
     else:
         _draw_curves(axes, positions, effects.curves[latent, factor], wraps)
     style.set_factor_axis(axes, values, label=effects.factor_names[factor])
@@ -371,17 +373,6 @@ def _limits(effects: InterventionalEffects, row: int) -> tuple[float, float]:
     shown = [effect.mean - effect.standard_deviation, effect.mean + effect.standard_deviation, effect.median]
     shown += [curves for (owner, _), curves in effects.curves.items() if owner == latent]
     return style.span(shown)
-
-
-def _trim_labels(axes: Axes, *, first: bool, last: bool) -> None:
-    """Keep labels at the left and bottom edge of the grid only."""
-    axes.locator_params(axis="y", nbins=3)
-    if not first:
-        axes.set_ylabel("")
-        axes.tick_params(labelleft=False)
-    if not last:
-        axes.set_xlabel("")
-        axes.tick_params(labelbottom=False)
 
 
 def _legend(figure: Figure, top: float) -> None:

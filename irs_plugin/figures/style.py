@@ -200,6 +200,10 @@ def set_factor_axis(axes: Axes, values: np.ndarray, *, label: str | None) -> Non
     axes.set_xticks(positions[shown], [_short(value) for value in values[shown]] if label is not None else [])
     if label is not None:
         axes.set_xlabel(label)
+        # Labels at the edges stay inside their panel, clear of the neighbour's.
+        if len(shown) > 1:
+            axes.get_xticklabels()[0].set_horizontalalignment("left")
+            axes.get_xticklabels()[-1].set_horizontalalignment("right")
 
 
 def _short(value: Any) -> str:
@@ -215,3 +219,14 @@ def span(values: Iterable[np.ndarray]) -> tuple[float, float]:
             low, high = min(low, finite.min()), max(high, finite.max())
     room = 0.05 * (high - low) or 0.5
     return low - room, high + room
+
+
+def trim_labels(axes: Axes, *, first: bool, last: bool) -> None:
+    """Keep labels at the left and bottom edge of the grid only."""
+    axes.locator_params(axis="y", nbins=3)
+    if not first:
+        axes.set_ylabel("")
+        axes.tick_params(labelleft=False)
+    if not last:
+        axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
