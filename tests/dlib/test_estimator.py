@@ -1,0 +1,110 @@
+"""The estimator trains, evaluates and goes on from its checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow").compat.v1
+
+from irs_plugin.dlib.estimator import ModeKeys, RunConfig, TPUEstimator, TPUEstimatorSpec  # noqa: E402
+
+SLOPE = 3.0
+
+
+def input_fn(num_batches=None, value=None):
+    def build(params):
+        draws = np.random.RandomState(0).randn(64, 1).astype(np.float32)
+        inputs = draws if value is None else np.full_like(draws, value)
+        data = tf.data.Dataset.from_tensor_slices((inputs, SLOPE * inputs)).repeat()
+        data = data.batch(params["batch_size"], drop_remainder=True)
+        return tf.data.make_one_shot_iterator(data if num_batches is None else data.take(num_batches)).get_next()
+
+    return build
+
+
+def model_fn(features, labels, mode, params):
+    weight = tf.get_variable("weight", shape=(), initializer=tf.zeros_initializer())
+    error = features * weight - labels
+    loss = tf.reduce_mean(error**2)
+    if mode == ModeKeys.EVAL:
+        metrics = (lambda x: {"mean_error": tf.metrics.mean(x), "size": tf.metrics.mean(tf.shape(x)[0])}, [error])
+        return TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+    return TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+
+
+def estimator(folder, model=model_fn, **config):
+    return TPUEstimator(
+        model_fn=model,
+        model_dir=str(folder),
+        config=RunConfig(tf_random_seed=0, keep_checkpoint_max=1, **config),
+        use_tpu=False,
+        train_batch_size=16,
+        eval_batch_size=8,
+    )
+
+
+def test_trains_evaluates_and_resumes(tmp_path):
+    first = estimator(tmp_path)
+    assert first.latest_checkpoint() is None
+    first.train(input_fn(), steps=5)
+    early = first.evaluate(input_fn(num_batches=8))
+    assert early["global_step"] == 5
+    assert early["size"] == 8
+    weight = tf.train.load_variable(first.latest_checkpoint(), "weight")
+    assert 0 < weight < SLOPE
+
+    again = estimator(tmp_path).train(input_fn(), steps=60)
+    late = again.evaluate(input_fn(num_batches=8), name="test")
+    assert late["global_step"] == 65
+    assert late["loss"] < early["loss"]
+    assert tf.train.load_variable(again.latest_checkpoint(), "weight") == pytest.approx(SLOPE, abs=0.05)
+    assert len(list(tmp_path.glob("model.ckpt-*.index"))) == 1
+    assert list((tmp_path / "eval_test").glob("events.*"))
+
+
+def test_evaluates_the_whole_input_or_so_many_steps(tmp_path):
+    trained = estimator(tmp_path).train(input_fn(), steps=1)
+    weight = tf.train.load_variable(trained.latest_checkpoint(), "weight")
+    results = trained.evaluate(input_fn(num_batches=3, value=2.0))
+    assert results["mean_error"] == pytest.approx(2 * (weight - SLOPE), rel=1e-5)
+    assert results["loss"] == pytest.approx((2 * (weight - SLOPE)) ** 2, rel=1e-5)
+    assert trained.evaluate(input_fn(value=1.0), steps=2)["mean_error"] == pytest.approx(weight - SLOPE, rel=1e-5)
+
+
+def test_max_steps_counts_from_the_beginning(tmp_path):
+    estimator(tmp_path).train(input_fn(), steps=4)
+    trained = estimator(tmp_path).train(input_fn(), max_steps=6)
+    assert trained.latest_checkpoint().endswith("model.ckpt-6")
+
+
+def test_two_trainings_with_one_seed_agree(tmp_path):
+    weights = []
+    for name in ("a", "b"):
+        trained = estimator(tmp_path / name).train(input_fn(), steps=7)
+        weights.append(tf.train.load_variable(trained.latest_checkpoint(), "weight"))
+    assert weights[0] == weights[1]
+
+
+def test_checkpoints_can_be_moved(tmp_path):
+    estimator(tmp_path / "here").train(input_fn(), steps=2)
+    (tmp_path / "here").rename(tmp_path / "there")
+    assert estimator(tmp_path / "there").evaluate(input_fn(num_batches=1))["global_step"] == 2
+
+
+def test_a_loss_that_is_not_a_number_stops_training(tmp_path):
+    with pytest.raises(RuntimeError, match="NaN loss"):
+        estimator(tmp_path).train(input_fn(value=np.nan), steps=10)
+
+
+def test_mistakes(tmp_path):
+    with pytest.raises(ValueError, match="no checkpoint in"):
+        estimator(tmp_path).evaluate(input_fn(num_batches=1))
+    with pytest.raises(ValueError, match="model_dir is None"):
+        TPUEstimator(model_fn=model_fn)
+    with pytest.raises(ValueError, match="use_tpu=True"):
+        TPUEstimator(model_fn=model_fn, model_dir=str(tmp_path), use_tpu=True)
+    trained = estimator(tmp_path).train(input_fn(), steps=1)
+    with pytest.raises(ValueError, match="no batch"):
+        trained.evaluate(input_fn(num_batches=0))
