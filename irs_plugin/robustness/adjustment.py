@@ -19,8 +19,8 @@ from irs_plugin.robustness.validation import check_choice, check_fraction, check
 
 ADJUSTMENTS = ("none", "counts", "propensity", "confounder")
 
-# A share of singleton full cells from which on relative frequencies hold no information about n(g_S, g_R).
-_SINGLETON_SHARE = 0.95
+# Below this overlap weights by counts leave nine tenths of the confounding where it was.
+_LEAST_OVERLAP = 0.1
 # Below this ratio of effective to actual sample size a cell rests on a handful of its samples.
 _EFFECTIVE_SHARE = 0.1
 
@@ -86,18 +86,16 @@ class Adjuster:
     def _by_counts(self, factors: FactorCodes, group: Sequence[int], rest: Sequence[int], cells: Cells) -> CellWeights:
         full, rest_cells = partition(factors, (*group, *rest)), partition(factors, rest)
         support = _seen_share(cells, full, rest_cells)
-        weights = rest_cells.counts[rest_cells.ids] / full.counts[full.ids]
-        singletons = float((full.counts == 1).sum() / factors.num_samples)
-        constant = _constant_inside(weights, cells)
-        if support.min() < 1.0 and ((singletons >= _SINGLETON_SHARE and support.mean() < self.min_support) or constant):
+        if np.average(_overlap(support, cells), weights=cells.counts) < _LEAST_OVERLAP:
+            singletons = 100.0 * (full.counts == 1).sum() / factors.num_samples
             raise ValueError(
-                f"adjustment='counts' cannot adjust for factors {list(rest)} at group {list(group)}: "
-                f"{100 * singletons:.1f} % of the {factors.num_samples} samples are the only one of their combination, "
-                f"and a realisation meets {100 * support.mean():.1f} % of the rest distribution on average. Use "
+                f"adjustment='counts' would adjust nothing for factors {list(group)}: a realisation meets "
+                f"{_percent(_overlap(support, cells), cells)} of the rest that occurs with the others "
+                f"({singletons:.1f} % of the {factors.num_samples} samples are the only one of their combination). Use "
                 f"adjustment='propensity' or, with an observed confounder, adjustment='confounder'; or discretise "
                 f"factors into fewer values."
             )
-        return CellWeights(weights, support, cells.counts)
+        return CellWeights(rest_cells.counts[rest_cells.ids] / full.counts[full.ids], support, cells.counts)
 
     def _by_propensity(
         self, factors: FactorCodes, group: Sequence[int], rest: Sequence[int], cells: Cells
@@ -120,14 +118,16 @@ class Adjuster:
             return self._by_classifier(features, group, cells, "the confounder")
         strata = label_cells(confounder)
         joint = label_cells(np.column_stack([cells.ids, strata.ids]))
-        if strata.num_cells > 1 and cells.num_cells > 1 and joint.num_cells == strata.num_cells:
+        support = _seen_share(cells, joint, strata)
+        if np.average(_overlap(support, cells), weights=cells.counts) < _LEAST_OVERLAP:
             raise ValueError(
                 f"the confounder ({strata.num_cells} values in {factors.num_samples} samples) determines factors "
-                f"{list(group)}: no confounder value meets two realisations, so nothing can be compared at equal "
-                f"confounder. Use a coarser confounder, a classifier (classifier=…), or adjustment='propensity'."
+                f"{list(group)}: a realisation meets {_percent(_overlap(support, cells), cells)} of the confounder "
+                f"values that occur with the others, so little can be compared at equal confounder. Use a coarser "
+                f"confounder, a classifier (classifier=…), or adjustment='propensity'."
             )
         weights = strata.counts[strata.ids] / joint.counts[joint.ids]
-        return CellWeights(weights, _seen_share(cells, joint, strata), cells.counts)
+        return CellWeights(weights, support, cells.counts)
 
     def _by_classifier(self, features: np.ndarray, group: Sequence[int], cells: Cells, given: str) -> CellWeights:
         if cells.num_cells == 1:
@@ -166,11 +166,12 @@ class Adjuster:
         else:
             total = np.bincount(cells.ids, found.weights, cells.num_cells)
             effective = total**2 / np.bincount(cells.ids, found.weights**2, cells.num_cells)
-        if found.support.min() < self.min_support:
+        overlap = _overlap(found.support, cells)
+        if overlap.min() < self.min_support:
             notes.append(
-                f"adjustment={self.method!r} of factors {list(group)}: a realisation speaks for only "
-                f"{100 * found.support.min():.1f} % of what is adjusted for (mean {100 * found.support.mean():.1f} %, "
-                f"threshold {100 * self.min_support:.0f} %); the rest is extrapolated from it"
+                f"adjustment={self.method!r} of factors {list(group)}: a realisation meets only "
+                f"{100 * overlap.min():.1f} % of what occurs with the others and is adjusted for (on average "
+                f"{_percent(overlap, cells)}, threshold {100 * self.min_support:.0f} %); the rest is extrapolated"
             )
         thin = int(np.sum(effective < _EFFECTIVE_SHARE * cells.counts))
         if thin:
@@ -205,7 +206,8 @@ def make_adjuster(
             confounder, as columns. By default logistic regression on one-hot columns.
         num_folds: folds of the cross-fitting.
         clip: lower bound of estimated propensities, in [0, 1).
-        min_support: support below which a warning is given, in [0, 1].
+        min_support: a warning is given where a realisation meets less than this share of what occurs with the other
+            realisations and is adjusted for; in [0, 1].
         seed: shuffles the folds.
 
     Raises:
@@ -260,6 +262,11 @@ def _seen_share(cells: Cells, joint: Cells, strata: Cells) -> np.ndarray:
     return np.bincount(owner, strata.counts[stratum], cells.num_cells) / len(cells.ids)
 
 
-def _constant_inside(weights: np.ndarray, cells: Cells) -> bool:
-    """Whether all weights of a cell are equal, in every cell."""
-    return bool(np.array_equal(weights, weights[cells.first][cells.ids]))
+def _overlap(support: np.ndarray, cells: Cells) -> np.ndarray:
+    """What each cell meets beyond what its own samples bring along: its support of the other cells' distribution."""
+    own = cells.counts / cells.counts.sum()
+    return (support - own) / np.maximum(1.0 - own, np.finfo(float).tiny) if len(own) > 1 else np.ones(1)
+
+
+def _percent(overlap: np.ndarray, cells: Cells) -> str:
+    return f"{100 * np.average(overlap, weights=cells.counts):.1f} %"

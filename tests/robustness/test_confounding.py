@@ -111,8 +111,21 @@ def test_a_classifier_of_a_continuous_confounder():
 def test_counts_of_singletons_are_refused_and_the_alternative_named():
     rng = np.random.default_rng(0)
     gen_factors, latents = rng.integers(0, 50, (400, 4)), rng.normal(size=(400, 1))
-    with pytest.raises(ValueError, match=r"only one of their combination.*propensity.*confounder"):
+    with pytest.raises(
+        ValueError, match=r"would adjust nothing.*only one of their combination.*propensity.*confounder"
+    ):
         interventional_expectation(gen_factors, latents, 0, adjustment="counts")
+
+
+def test_counts_that_hardly_overlap_are_refused():
+    """A cell's own samples always meet half of the rest distribution here; that must not pass for support."""
+    rng = np.random.default_rng(0)
+    confounder = rng.integers(0, 2, 3_000)
+    first = np.where(rng.random(3_000) < 0.8, confounder, 1 - confounder)
+    others = rng.binomial(9, 0.4 + 0.2 * confounder[:, None], (3_000, 7))
+    gen_factors = np.column_stack([first, others])
+    with pytest.raises(ValueError, match=r"would adjust nothing.*meets 0\.9 % of the rest"):
+        interventional_expectation(gen_factors, first[:, None], 0, adjustment="counts")
 
 
 def test_low_support_is_said():
@@ -121,10 +134,10 @@ def test_low_support_is_said():
     rest = np.where(np.arange(2_000) < 20, 1 - gen_factors[:, 0], gen_factors[:, 0])
     kept = ~((gen_factors[:, 0] == 1) & (rest == 0))
     factors = np.column_stack([gen_factors[:, 0], rest])[kept]
-    with pytest.warns(SupportWarning, match=r"speaks for only"):
+    with pytest.warns(SupportWarning, match=r"meets only"):
         found = interventional_expectation(factors, latents[kept], 0, adjustment="counts", min_support=0.9)
     assert found.support.min() < 0.9
-    assert any("speaks for only" in note for note in found.notes)
+    assert any("meets only" in note for note in found.notes)
 
 
 def test_tiny_effective_sample_size_is_said():
