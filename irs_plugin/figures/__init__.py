@@ -1,7 +1,7 @@
 """Every picture, from arrays or results to matplotlib figures (paper section 6.3 and appendices E and F).
 
 For each picture `<picture>_data` returns the numbers behind it as a frozen result, `draw_<picture>` draws such a
-result, and `<picture>` does both. Nothing here touches pyplot, the backend or matplotlib's settings, and figures are plain
+result, and `<picture>` does both. Nothing here touches pyplot, the backend or matplotlib's settings; figures are plain
 objects that go when the last reference to them does; `save_figure` writes them. Matplotlib is imported with the first
 function that is used.
 """
