@@ -117,7 +117,7 @@ def conditional_densities_data(
 
 def _points(codes: np.ndarray) -> np.ndarray:
     low, high = codes.min(), codes.max()
-    room = 0.1 * (high - low)
+    room = 0.15 * (high - low)
     return np.linspace(low - room, high + room, _NUM_POINTS)
 
 
@@ -220,7 +220,7 @@ def draw_density(axes: Axes, densities: ConditionalDensities, latent: int, facto
     room = 0.45 * (np.diff(positions).min() if len(positions) > 1 else 1.0)
     outlines = []
     for position, density in zip(positions, densities.densities[latent, factor], strict=True):
-        shown = np.flatnonzero(density > 0.005 * density.max())
+        shown = np.flatnonzero(density > 0.02 * density.max())
         shown = slice(shown[0], shown[-1] + 1)
         half = room * density[shown] / density.max()
         sides = np.concatenate([position - half, (position + half)[::-1]])

@@ -38,7 +38,7 @@ class ImportanceMatrix:
         matrix, scores = np.asarray(self.matrix, dtype=np.float64), np.asarray(self.scores, dtype=np.float64)
         if matrix.ndim != 2 or scores.shape != matrix.shape[:1]:
             raise ValueError(
-                f"{self.title!r} needs a matrix (num_latents, num_factors) and a score for each of its rows; got shapes "
+                f"{self.title!r} needs a matrix (num_latents, num_factors) and a score for each row; got shapes "
                 f"{matrix.shape} and {scores.shape}."
             )
         object.__setattr__(self, "matrix", matrix)

@@ -200,9 +200,8 @@ def set_factor_axis(axes: Axes, values: np.ndarray, *, label: str | None) -> Non
     axes.set_xticks(positions[shown], [_short(value) for value in values[shown]] if label is not None else [])
     if label is not None:
         axes.set_xlabel(label)
-        # Labels at the edges stay inside their panel, clear of the neighbour's.
-        if len(shown) > 1:
-            axes.get_xticklabels()[0].set_horizontalalignment("left")
+        if len(values) > 10:
+            # The last tick is close to the edge; its label must stay clear of the next panel's first.
             axes.get_xticklabels()[-1].set_horizontalalignment("right")
 
 
