@@ -13,7 +13,7 @@ from irs_plugin.figures import style
 from irs_plugin.importance.result import ImportanceResult
 from irs_plugin.robustness.disentanglement import DisentanglementResult
 
-_TITLES = {"feature_importance": "feature importance", "mutual_information": "mutual information (nats)"}
+_TITLES = {"feature_importance": "FI", "mutual_information": "MI (nats)"}
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,15 @@ def importance_matrices(
     note = style.inactive_note(np.flatnonzero(~active))
     if not pages:
         return [style.message_figure(f"No importance matrix to draw: all {num_latents} latents are inactive.", size)]
+    headings = [f"Page {number} of {len(pages)}. " if len(pages) > 1 else "" for number in range(1, len(pages) + 1)]
     return [
-        _draw_page(panels, latents, names, informativeness, size, note, number if len(pages) > 1 else None, len(pages))
-        for number, latents in enumerate(pages, start=1)
+        _draw_page(panels, latents, names, informativeness, size, heading + note)
+        for heading, latents in zip(headings, pages, strict=True)
     ]
+
+
+# Inches: row labels, title, a row, the least width of a cell, the names of the factors, informativeness.
+_LABEL, _TITLE, _ROW, _CELL, _NAMES, _BARS, _BARS_GAP = 0.52, 0.2, 0.17, 0.3, 0.5, 0.8, 0.2
 
 
 def _draw_page(
@@ -111,32 +116,28 @@ def _draw_page(
     informativeness: np.ndarray | None,
     size: str,
     note: str,
-    number: int | None,
-    num_pages: int,
 ) -> Figure:
-    note = (f"Page {number} of {num_pages}. " if number else "") + note
-    label, top, row, cell, names_height = 0.52, 0.2, 0.17, 0.3, 0.5
-    abreast = 1 if size == "one_column" else len(panels) + (informativeness is not None)
-    bars_width = 0.75 if abreast > 1 and informativeness is not None else 0.0
-    columns = abreast - (1 if bars_width else 0)
-    width = max(style.width_of(size), columns * (label + 0.05 + cell * len(names)) + (bars_width and bars_width + 0.1))
-    panel_width = (width - (bars_width and bars_width + 0.1) - 0.03) / columns
-    block = top + row * len(latents) + names_height
-    total = block if abreast > 1 else block * (len(panels) + (informativeness is not None))
+    stacked, bars = size == "one_column", informativeness is not None
+    beside = _BARS + _BARS_GAP if bars and not stacked else 0.0
+    columns = 1 if stacked else len(panels)
+    width = max(style.width_of(size), columns * (_LABEL + _CELL * len(names)) + beside)
+    panel_width = (width - beside - 0.04) / columns
+    panel_height = _ROW * len(latents)
+    block = _TITLE + panel_height + _NAMES
+    note_top = block * (len(panels) if stacked else 1) + (_TITLE + _BARS + _NAMES if stacked and bars else 0)
     with style.settings():
-        figure = style.new_figure(width, total + (style.note_height(note, width) if note else 0))
+        figure = style.new_figure(width, note_top + (style.note_height(note, width) if note else 0))
         for place, panel in enumerate(panels):
-            left = label + (place * panel_width if abreast > 1 else 0)
-            above = top + (0 if abreast > 1 else place * block)
-            axes = style.axes_at(figure, left, above, panel_width - label - 0.02, row * len(latents))
+            left, top = (0, place * block) if stacked else (place * panel_width, 0)
+            axes = style.axes_at(figure, left + _LABEL, top + _TITLE, panel_width - _LABEL - 0.02, panel_height)
             draw_matrix(axes, panel, latents, factor_names=names)
-        if informativeness is not None:
-            left = width - bars_width - 0.05 if bars_width else label
-            above = top if abreast > 1 else top + len(panels) * block
-            axes = style.axes_at(figure, left, above, bars_width or width - label - 0.05, row * len(latents))
-            _draw_informativeness(axes, names, np.asarray(informativeness, dtype=np.float64))
+        if bars:
+            box = (_LABEL, len(panels) * block + _TITLE, panel_width - _LABEL - 0.02, _BARS)
+            if not stacked:
+                box = (width - _BARS - 0.05, _TITLE, _BARS, panel_height)
+            _draw_informativeness(style.axes_at(figure, *box), names, np.asarray(informativeness, dtype=np.float64))
         if note:
-            style.write_note(figure, note, top=total)
+            style.write_note(figure, note, top=note_top)
     return figure
 
 
@@ -188,7 +189,7 @@ def _draw_informativeness(axes: Axes, names: tuple[str, ...], informativeness: n
         )
     axes.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_ylim(min(0.0, np.nan_to_num(informativeness).min()), 1.12)
-    axes.set_yticks([0, 1])
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_yticks([])
+    axes.spines[["top", "right", "left"]].set_visible(False)
     known = informativeness[np.isfinite(informativeness)]
     axes.set_title("informativeness" + (f", {known.mean():.2f}" if len(known) else ""), loc="right")

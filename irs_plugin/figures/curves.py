@@ -1,0 +1,136 @@
+"""Scores along a line: predictive power against demanded robustness, and score against sample size."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from irs_plugin.figures import style
+from irs_plugin.robustness.convergence import ConvergenceResult
+from irs_plugin.robustness.feature_choice import FeatureChoiceResult
+
+
+def robustness_tradeoff(result: FeatureChoiceResult, *, size: str = "one_column") -> Figure:
+    """Draw the best predictive score against the robustness demanded, and the latents chosen at each threshold.
+
+    Above, the score (mean over the folds, one standard deviation either side) of the best set among the latents that
+    pass the threshold, and that of a predictor that ignores the latents. Below, a row per latent that ever passes:
+    grey where it passes, blue where it is chosen (paper section 4, last paragraph).
+
+    Args:
+        result: what `irs_plugin.robustness.feature_choice.choose_features` returns.
+        size: "one_column" or "two_columns", see `SIZES`.
+
+    Returns:
+        One figure; it says so if no latent passes any threshold.
+    """
+    passing = sorted({latent for choice in result.choices for latent in choice.passing})
+    if not passing:
+        return style.message_figure("No trade-off to draw: no latent passes any of the thresholds.", size)
+    width, left, upper, row = style.width_of(size), 0.5, 1.5, 0.14
+    with style.settings():
+        figure = style.new_figure(width, 0.08 + upper + 0.1 + row * len(passing) + 0.32)
+        above = style.axes_at(figure, left, 0.08, width - left - 0.1, upper)
+        below = style.axes_at(figure, left, 0.18 + upper, width - left - 0.1, row * len(passing))
+        _draw_best_scores(above, result)
+        _draw_chosen(below, result, passing)
+        edges = _edges(result.thresholds)
+        for axes in (above, below):
+            axes.set_xlim(edges[0], edges[-1])
+        above.tick_params(labelbottom=False)
+        below.set_xlabel("robustness demanded (threshold)")
+    return figure
+
+
+def _edges(thresholds: np.ndarray) -> np.ndarray:
+    """`(num_thresholds + 1,)` each choice holds from its threshold to the next; the last one to as far beyond."""
+    last = np.diff(thresholds).mean() if len(thresholds) > 1 else 0.1
+    return np.append(thresholds, thresholds[-1] + last)
+
+
+def _draw_best_scores(axes: Axes, result: FeatureChoiceResult) -> None:
+    edges, best = _edges(result.thresholds), result.best_scores
+    spread = np.nan_to_num([choice.score_sd for choice in result.choices])
+    low, high = best - spread, best + spread
+    axes.fill_between(edges, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=style.PALE, lw=0)
+    axes.stairs(best, edges, baseline=None, color=style.BLUE, linewidth=1.0, label="best set that passes")
+    axes.axhline(result.baseline_score, color=style.VERMILION, linestyle=(0, (3, 1.5)), label="without latents")
+    axes.set_ylabel(f"score ({result.settings['scoring']})" if "scoring" in result.settings else "score")
+    axes.set_ylim(style.span([low, high, np.array([result.baseline_score])]))
+    axes.legend(loc="best", handlelength=1.6)
+
+
+def _draw_chosen(axes: Axes, result: FeatureChoiceResult, passing: list[int]) -> None:
+    edges = _edges(result.thresholds)
+    state = np.zeros((len(passing), len(result.choices)))
+    for column, choice in enumerate(result.choices):
+        for place, latent in enumerate(passing):
+            state[place, column] = 2 if latent in choice.chosen else 1 if latent in choice.passing else 0
+    for place in range(len(passing)):
+        for level, colour in ((1, style.PALE), (2, style.BLUE)):
+            columns = np.flatnonzero(state[place] == level)
+            axes.broken_barh(
+                [(edges[column], edges[column + 1] - edges[column]) for column in columns],
+                (place - 0.35, 0.7),
+                facecolors=colour,
+            )
+    axes.set_yticks(range(len(passing)), [f"z{latent}" for latent in passing])
+    axes.set_ylim(len(passing) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylabel("chosen")
+
+
+def convergence(
+    result: ConvergenceResult, *, score: str = "avg_score", axes: Axes | None = None, size: str = "one_column"
+) -> Figure:
+    """Draw a score against the sample size, with the chance level where it was computed.
+
+    Line: mean over the draws of each size; band: their standard deviation; whiskers to the smallest and largest.
+
+    Args:
+        result: what `irs_plugin.robustness.convergence.convergence` returns.
+        score: name of one of its scores; a score of several entries gives a line for each.
+        axes: where to draw; a new figure if not given.
+        size: width of the new figure, "one_column" or "two_columns", see `SIZES`.
+
+    Returns:
+        The figure drawn on.
+
+    Raises:
+        ValueError: a score that the result does not hold.
+    """
+    names = list(result.steps[0].scores)
+    if score not in names:
+        raise ValueError(f"score must be one of {', '.join(names)}; got {score!r}.")
+    width = style.width_of(size)
+    with style.settings():
+        if axes is None:
+            axes = style.axes_at(style.new_figure(width, 2.0), 0.42, 0.08, width - 0.52, 1.55)
+        _draw_convergence(axes, result, score)
+    return axes.figure
+
+
+def _draw_convergence(axes: Axes, result: ConvergenceResult, score: str) -> None:
+    sizes = np.array(result.sizes)
+    curve = {key: values.reshape(len(sizes), -1) for key, values in result.curve(score).items()}
+    num_lines = curve["mean"].shape[1]
+    colours = [style.BLUE] if num_lines == 1 else style.colours_of(num_lines, wraps=False)
+    for line, colour in enumerate(colours):
+        mean, sd = curve["mean"][:, line], np.nan_to_num(curve["sd"][:, line])
+        label = score if num_lines == 1 else f"{score} [{line}]"
+        axes.fill_between(sizes, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
+        axes.vlines(sizes, curve["min"][:, line], curve["max"][:, line], color=colour, linewidth=0.6)
+        axes.plot(sizes, mean, color=colour, marker="o", markersize=2.2, label=label)
+        if result.chance is not None:
+            chance = result.chance_curve(score).reshape(len(sizes), -1)[:, line]
+            label = "chance" if num_lines == 1 else None
+            axes.plot(sizes, chance, color=colour if label is None else style.VERMILION, linestyle="--", label=label)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("samples")
+    axes.set_ylabel(score)
+    if num_lines <= 10:
+        axes.legend(loc="best", handlelength=1.6, ncols=1 if num_lines == 1 else 2)
