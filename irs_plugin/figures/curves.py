@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullLocator
 
 from irs_plugin.figures import style
 from irs_plugin.robustness.convergence import ConvergenceResult
@@ -30,8 +30,10 @@ def robustness_tradeoff(result: FeatureChoiceResult, *, size: str = "one_column"
     if not passing:
         return style.message_figure("No trade-off to draw: no latent passes any of the thresholds.", size)
     width, left, upper, row = style.width_of(size), 0.5, 1.5, 0.14
+    note_top = 0.18 + upper + row * len(passing) + 0.32
+    note = "Band: 1 sd over the folds. Rows: latents that pass (grey), those chosen among them (blue)."
     with style.settings():
-        figure = style.new_figure(width, 0.08 + upper + 0.1 + row * len(passing) + 0.32)
+        figure = style.new_figure(width, note_top + style.note_height(note, width))
         above = style.axes_at(figure, left, 0.08, width - left - 0.1, upper)
         below = style.axes_at(figure, left, 0.18 + upper, width - left - 0.1, row * len(passing))
         _draw_best_scores(above, result)
@@ -39,6 +41,7 @@ def robustness_tradeoff(result: FeatureChoiceResult, *, size: str = "one_column"
         edges = _edges(result.thresholds)
         for axes in (above, below):
             axes.set_xlim(edges[0], edges[-1])
+        style.write_note(figure, note, top=note_top)
         above.tick_params(labelbottom=False)
         below.set_xlabel("robustness demanded (threshold)")
     return figure
@@ -79,7 +82,6 @@ def _draw_chosen(axes: Axes, result: FeatureChoiceResult, passing: list[int]) ->
     axes.set_yticks(range(len(passing)), [f"z{latent}" for latent in passing])
     axes.set_ylim(len(passing) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylabel("chosen")
 
 
 def convergence(
@@ -104,10 +106,13 @@ def convergence(
     names = list(result.steps[0].scores)
     if score not in names:
         raise ValueError(f"score must be one of {', '.join(names)}; got {score!r}.")
-    width = style.width_of(size)
+    width, num_lines = style.width_of(size), result.steps[0][score].mean.size
     with style.settings():
         if axes is None:
-            axes = style.axes_at(style.new_figure(width, 2.0), 0.42, 0.08, width - 0.52, 1.55)
+            # A legend of many lines stands beside the axes.
+            axes = style.axes_at(
+                style.new_figure(width, 2.0), 0.42, 0.08, width - (0.52 if num_lines == 1 else 1), 1.55
+            )
         _draw_convergence(axes, result, score)
     return axes.figure
 
@@ -115,22 +120,26 @@ def convergence(
 def _draw_convergence(axes: Axes, result: ConvergenceResult, score: str) -> None:
     sizes = np.array(result.sizes)
     curve = {key: values.reshape(len(sizes), -1) for key, values in result.curve(score).items()}
+    chance = None if result.chance is None else result.chance_curve(score).reshape(len(sizes), -1)
     num_lines = curve["mean"].shape[1]
     colours = [style.BLUE] if num_lines == 1 else style.colours_of(num_lines, wraps=False)
-    for line, colour in enumerate(colours):
-        mean, sd = curve["mean"][:, line], np.nan_to_num(curve["sd"][:, line])
-        label = score if num_lines == 1 else f"{score} [{line}]"
+    entry = "z" if score.startswith("disentanglement_scores") else "entry "
+    for line in np.flatnonzero(~np.isnan(curve["mean"]).all(axis=0)):
+        colour, mean, sd = colours[line], curve["mean"][:, line], np.nan_to_num(curve["sd"][:, line])
         axes.fill_between(sizes, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
         axes.vlines(sizes, curve["min"][:, line], curve["max"][:, line], color=colour, linewidth=0.6)
+        label = score if num_lines == 1 else f"{entry}{line}"
         axes.plot(sizes, mean, color=colour, marker="o", markersize=2.2, label=label)
-        if result.chance is not None:
-            chance = result.chance_curve(score).reshape(len(sizes), -1)[:, line]
-            label = "chance" if num_lines == 1 else None
-            axes.plot(sizes, chance, color=colour if label is None else style.VERMILION, linestyle="--", label=label)
+        if chance is not None:
+            dashes = {"color": style.VERMILION if num_lines == 1 else colour, "linestyle": "--", "linewidth": 0.7}
+            axes.plot(sizes, chance[:, line], label="chance" if num_lines == 1 else None, **dashes)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    ticks = sizes[:: -(-len(sizes) // 6)]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("samples")
-    axes.set_ylabel(score)
-    if num_lines <= 10:
-        axes.legend(loc="best", handlelength=1.6, ncols=1 if num_lines == 1 else 2)
+    axes.set_ylabel(score if num_lines == 1 or chance is None else f"{score} (dashed: chance)")
+    if num_lines == 1:
+        axes.legend(loc="best", handlelength=1.6)
+    elif num_lines <= 14:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.2)

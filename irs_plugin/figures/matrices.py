@@ -106,7 +106,7 @@ def importance_matrices(
 
 
 # Inches: row labels, title, a row, the least width of a cell, the names of the factors, informativeness.
-_LABEL, _TITLE, _ROW, _CELL, _NAMES, _BARS, _BARS_GAP = 0.52, 0.2, 0.17, 0.3, 0.5, 0.8, 0.2
+_LABEL, _TITLE, _ROW, _CELL, _NAMES, _BARS, _BARS_GAP = 0.52, 0.2, 0.17, 0.3, 0.5, 0.9, 0.2
 
 
 def _draw_page(

@@ -196,7 +196,7 @@ def witnesses(
     score: DisentanglementResult | None = None,
     *,
     size: str = "two_columns",
-    latents_per_page: int = 8,
+    latents_per_page: int = 7,
     **options: Any,
 ) -> list[Figure]:
     """Draw the images behind each latent's worst interventions.
@@ -210,7 +210,7 @@ def witnesses(
 
 
 def draw_witnesses(
-    found: Witnesses, images: Images, *, size: str = "two_columns", latents_per_page: int = 8
+    found: Witnesses, images: Images, *, size: str = "two_columns", latents_per_page: int = 7
 ) -> list[Figure]:
     """Draw pairs of images, a row per latent, its worst pair first.
 
@@ -235,7 +235,7 @@ def draw_witnesses(
     pages = style.pages_of(latents, latents_per_page)
     if not pages:
         return [style.message_figure(f"No witnesses to draw: {found.reason}", size)]
-    abreast = 1 if size == "one_column" else max(_of_latent(found, latent, None).__len__() for latent in latents)
+    abreast = 1 if size == "one_column" else max(len(_of_latent(found, latent, None)) for latent in latents)
     rows = sorted({row for witness in found.witnesses for row in (witness.reference, witness.extreme)})
     pictures = dict(zip(rows, _fetch(images, np.array(rows), found.num_samples), strict=True))
     return [
@@ -312,6 +312,7 @@ def _draw_pair(
         axes.set_xticks([])
         axes.set_yticks([])
     moved = f"{witness.reference_code:.2f} → {witness.extreme_code:.2f} ({100 * witness.relative_distance:.0f} %)"
+    moved = moved.replace("-", "−")
     changes = [f"{name} {before} → {after}" for name, (before, after) in witness.changed.items()]
     caption = "\n".join([f"{parent} = {witness.parent_value}: {moved}", *_fill(changes, pair_width)])
     figure.text(left / width, 1 - (top + image + 0.03) / height, caption, va="top", fontsize=5.0, linespacing=1.15)
