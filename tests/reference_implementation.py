@@ -141,7 +141,7 @@ def sample_weights(
             n_c[c] = n_c.get(c, 0) + 1
             n_both[realisation(g, factors), c] = n_both.get((realisation(g, factors), c), 0) + 1
         for g, c in zip(gen_factors, confounder, strict=True):
-            weights.append(1 / max(n_both[realisation(g, factors), c] / n_c[c], clip))
+            weights.append(n_c[c] / n_both[realisation(g, factors), c])
     else:
         raise ValueError(adjustment)
     return weights
