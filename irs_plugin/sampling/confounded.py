@@ -117,8 +117,8 @@ class PairCorrelation:
     """Two correlated factors, the others uniform and independent (Träuble et al. 2021, "On disentangled representations
     learned from correlated data").
 
-    The weight of a pair of values, each scaled to [0, 1], is proportional to exp(−(c1 − c2)² / (2σ²)); 0.04, 0.1 and 0.4
-    are strong, medium and weak correlation. The family states a joint distribution and no confounder, so there is
+    The weight of a pair of values, each scaled to [0, 1], is proportional to exp(−(c1 − c2)² / (2σ²)); 0.04, 0.1 and
+    0.4 are strong, medium and weak correlation. The family states a joint distribution and no confounder, so there is
     none to return: adjust by counts or propensity.
 
     Attributes:
