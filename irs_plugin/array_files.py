@@ -122,7 +122,9 @@ def _read_table(path: Path, header: bool | None) -> Any:
             header = not all(_is_number(entry) for entry in first.iloc[0])
         return pandas.read_csv(path, header=0 if header else None)
     except ImportError as error:
-        raise ValueError(f"reading {path} needs pyarrow: pip install pyarrow, or save the table as csv.") from error
+        raise ValueError(
+            f"reading {path} needs pyarrow: pip install pyarrow, or save the table as csv ({_first_line(error)})."
+        ) from error
     except (ValueError, OSError) as error:
         kind = path.suffix.lower().removeprefix(".")
         raise ValueError(f"{path} cannot be read as a {kind} table: {_first_line(error)}") from error

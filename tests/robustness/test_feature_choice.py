@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier
 
 from irs_plugin import choose_features, domain_shift_robustness
+from irs_plugin.robustness.adjustment import SupportWarning
 from irs_plugin.robustness.feature_choice import EXHAUSTIVE, GREEDY
 
 NUISANCE = 1
@@ -185,3 +186,20 @@ def test_collapsed_codes_have_nothing_to_choose_from():
     factors, latents = problem()
     with pytest.raises(ValueError, match="no latent has a robustness against factors"):
         choose_features(factors, np.full_like(latents, 0.1), 0, nuisance_factors=NUISANCE, progress=False)
+
+
+def test_thin_support_is_said_once():
+    factors, latents = problem()
+    rows = np.random.default_rng(0).permutation(120)[:50]
+    with pytest.warns(SupportWarning, match="meet one realisation") as caught:
+        found = choose_features(
+            factors[rows],
+            latents[rows],
+            0,
+            nuisance_factors=NUISANCE,
+            thresholds=[0.0],
+            estimator=DecisionTreeClassifier(),
+            cv=2,
+            progress=False,
+        )
+    assert len(caught) == len(found.notes) == 1
