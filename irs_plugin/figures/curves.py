@@ -137,8 +137,8 @@ def _draw_convergence(axes: Axes, result: ConvergenceResult, score: str) -> None
     ticks = sizes[:: -(-len(sizes) // 6)]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("samples")
-    axes.set_ylabel(score if num_lines == 1 or chance is None else f"{score} (dashed: chance)")
+    axes.set_xlabel("samples" if num_lines == 1 or chance is None else "samples (dashed: chance)")
+    axes.set_ylabel(score)
     if num_lines == 1:
         axes.legend(loc="best", handlelength=1.6)
     elif num_lines <= 14:
