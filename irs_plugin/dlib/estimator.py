@@ -66,29 +66,43 @@ class TPUEstimatorSpec:
     evaluation_hooks: Sequence[SessionRunHook] = ()
 
 
-class _Progress(SessionRunHook):
-    """A line on standard error with the step, the loss and the time left."""
+class _Steps(SessionRunHook):
+    """Counts steps, shows them on standard error with loss and time left, and stops after the last.
 
-    def __init__(self, loss: tf.Tensor, steps: int | None, max_steps: int | None) -> None:
-        self._fetches = {"loss": loss, "step": tf.train.get_global_step()}
-        self._steps, self._max_steps = steps, max_steps
+    TensorFlow's own hook reads the step while it is being changed. Where one call counts two steps, as with FactorVAE,
+    that decides by chance whether there is one call more; this one reads it after the change.
+    """
 
-    def after_create_session(self, session: tf.Session, coord: Any) -> None:
-        start = int(session.run(self._fetches["step"]))
-        total = start + self._steps if self._steps is not None else self._max_steps
+    def __init__(self, spec: TPUEstimatorSpec, steps: int | None, max_steps: int | None) -> None:
+        with tf.control_dependencies([spec.train_op]):
+            step = tf.train.get_global_step().read_value()
+        self._fetches = {"loss": spec.loss, "step": step}
+        self._steps, self._last = steps, max_steps
+        self._bar: tqdm | None = None
+
+    def after_create_session(self, session: tf.Session, coord: tf.train.Coordinator) -> None:
+        start = int(session.run(tf.train.get_global_step()))
+        if self._steps is not None:
+            self._last = start + self._steps
+        if self._last is not None and start >= self._last:
+            coord.request_stop()
         interval = 1.0 if sys.stderr.isatty() else 60.0
-        self._bar = tqdm(desc="training", unit="step", initial=start, total=total, mininterval=interval)
+        self._bar = tqdm(desc="training", unit="step", initial=start, total=self._last, mininterval=interval)
 
     def before_run(self, run_context: Any) -> Any:
         return tf.train.SessionRunArgs(self._fetches)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
+        step = int(run_values.results["step"])
         self._bar.set_postfix(loss=f"{run_values.results['loss']:.4g}", refresh=False)
-        self._bar.update(int(run_values.results["step"]) - self._bar.n)
+        self._bar.update(step - self._bar.n)
+        if self._last is not None and step >= self._last:
+            run_context.request_stop()
 
-    def end(self, session: tf.Session) -> None:
-        self._bar.update(int(session.run(self._fetches["step"])) - self._bar.n)
-        self._bar.close()
+    def close(self) -> None:
+        """Finish the line, however training ended."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 class TPUEstimator:
@@ -127,27 +141,22 @@ class TPUEstimator:
     ) -> TPUEstimator:
         """Train for ``steps`` more steps, or up to global step ``max_steps``, or until the input ends.
 
-        Raises ``tf.estimator``'s own error for a loss that is not a number, after which no checkpoint is written.
+        A loss that is not a number ends it with TensorFlow's ``NanLossDuringTrainingError``.
         """
         with self._graph(ModeKeys.TRAIN, input_fn) as spec:
-            stop = [tf.train.StopAtStepHook(steps, max_steps)] if (steps, max_steps) != (None, None) else []
             saver = tf.train.Saver(max_to_keep=self.config.keep_checkpoint_max, save_relative_paths=True)
             tf.summary.scalar("loss", spec.loss)
-            with tf.train.MonitoredTrainingSession(
+            counter = _Steps(spec, steps, max_steps)
+            session = tf.train.MonitoredTrainingSession(
                 checkpoint_dir=self.model_dir,
                 scaffold=tf.train.Scaffold(saver=saver),
-                hooks=[
-                    tf.train.NanTensorHook(spec.loss),
-                    *stop,
-                    _Progress(spec.loss, steps, max_steps),
-                    *spec.training_hooks,
-                    *hooks,
-                ],
+                hooks=[tf.train.NanTensorHook(spec.loss), counter, *spec.training_hooks, *hooks],
                 save_checkpoint_secs=self.config.save_checkpoints_secs,
                 save_summaries_steps=self.config.save_summary_steps,
                 log_step_count_steps=self.config.log_step_count_steps,
                 config=self.config.session_config,
-            ) as session:
+            )
+            with contextlib.closing(counter), session:
                 while not session.should_stop():
                     session.run(spec.train_op)
         return self

@@ -79,6 +79,19 @@ def test_max_steps_counts_from_the_beginning(tmp_path):
     assert trained.latest_checkpoint().endswith("model.ckpt-6")
 
 
+def test_stops_on_time_where_a_call_counts_two_steps(tmp_path):
+    def two_steps(features, labels, mode, params):
+        spec = model_fn(features, labels, mode, params)
+        with tf.control_dependencies([spec.train_op]):
+            counted = tf.assign_add(tf.train.get_global_step(), 1).op
+        return TPUEstimatorSpec(mode=mode, loss=spec.loss, train_op=counted)
+
+    trained = estimator(tmp_path, two_steps).train(input_fn(), steps=12)
+    assert trained.latest_checkpoint().endswith("model.ckpt-12")
+    trained.train(input_fn(), max_steps=12)
+    assert trained.latest_checkpoint().endswith("model.ckpt-12")
+
+
 def test_two_trainings_with_one_seed_agree(tmp_path):
     weights = []
     for name in ("a", "b"):
