@@ -74,7 +74,7 @@ def _find(name: str, path: Sequence[str] | None, target: ModuleType | None) -> M
     package = next((p for p in _PACKAGES if name == p or name.startswith(f"{p}.")), None)
     if spec is not None and package is not None and hasattr(spec.loader, "exec_module"):
         _execute_with(spec, package)
-    if name == "disentanglement_lib":
+    if spec is not None and name == "disentanglement_lib":
         _find_installed_configs()
     return spec
 
