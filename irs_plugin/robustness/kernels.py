@@ -175,7 +175,8 @@ def keep_largest_deviations(points, ids, centres, latents, starts, heaps, filled
         starts: `(num_cells + 1,)` where each cell's heap begins; the differences are how many values are kept.
         heaps: `(latents looked at, starts[-1])`, filled; the smallest value kept comes first in each heap.
         filled: `(latents looked at, num_cells)` int64 zeros, set to the number of values kept.
-        bounds: `(num_cells, num_latents)` preset to −1, set to the smallest value kept by heaps that are full.
+        bounds: `(num_cells, num_latents)` values at or below which nothing is kept, set to the smallest value kept by
+            heaps that are full.
     """
     for n in range(ids.shape[0]):
         cell = ids[n]
