@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from irs_plugin.robustness.validation import check_group
 
 _DSPRITES = ("color", "shape", "scale", "orientation", "posX", "posY")
 
@@ -48,3 +51,31 @@ def factor_names(ground_truth_data: Any) -> list[str] | None:
         if cls.__name__ == "DSprites":
             return [_DSPRITES[index] for index in ground_truth_data.latent_factor_indices]
     return None
+
+
+def factor_index(factor: int | str, names: Sequence[str] | None) -> int:
+    """Index of a factor given by name or, as it is, by index.
+
+    Raises:
+        ValueError: a name that the data set does not have; the message lists those it has.
+    """
+    if not isinstance(factor, str):
+        return factor
+    if names is None or factor not in names:
+        known = f"its factors are {', '.join(names)}" if names else "its factors have no names; use indices from 0"
+        raise ValueError(f"the data set has no factor {factor!r}; {known}.")
+    return names.index(factor)
+
+
+def factor_group(group: Any, ground_truth_data: Any, name: str, *, may_be_empty: bool = False) -> tuple[int, ...]:
+    """Indices of a group of factors given by names or indices, one or several.
+
+    Raises:
+        ValueError: not given at all, or a member that does not exist.
+    """
+    if group is None:
+        raise ValueError(f"{name} is not bound: bind it to factor names or indices.")
+    members: Iterable[int | str] = [group] if isinstance(group, (str, int)) else group
+    names = factor_names(ground_truth_data)
+    indices = [factor_index(member, names) for member in members]
+    return check_group(indices, ground_truth_data.num_factors, name, may_be_empty=may_be_empty)

@@ -1,26 +1,11 @@
-"""Results as dlib can write them: flat, and nothing but plain JSON values."""
+"""Results as dlib can write them: nothing but plain JSON values, settings under keys of their own."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-
-def plain(value: Any) -> Any:
-    """The value in Python's own types, NaN and infinity as None: dlib's JSON encoder raises on arrays and NumPy
-    booleans, and writes NaN as something JSON does not have."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+from irs_plugin.robustness.plain import plain
 
 
 def flatten(results: Mapping[str, Any]) -> dict[str, Any]:
