@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from irs_plugin.dlib.installation import configs_folder
+
+def config_root() -> Path:
+    """Folder of the gin files: inside an installed package, beside it in a checkout.
+
+    Raises:
+        FileNotFoundError: neither place has it, so the installation is incomplete.
+    """
+    package = Path(__file__).resolve().parent
+    for candidate in (package / "configs", package.parent / "configs"):
+        if (candidate / "metrics").is_dir():
+            return candidate
+    raise FileNotFoundError(f"No gin files beside {package}: reinstall irs_plugin.")
 
 
 def config_names() -> list[str]:
     """Names as gin takes them, such as ``metrics/irs_paper.gin``, sorted."""
-    root = configs_folder()
+    root = config_root()
     return sorted(path.relative_to(root).as_posix() for path in root.rglob("*.gin"))
 
 
@@ -26,7 +37,7 @@ def find_config(name: str) -> Path:
     with_suffix = name if name.endswith(".gin") else f"{name}.gin"
     if with_suffix not in known:
         raise ValueError(f"There is no gin file {name!r} in the package; there are {', '.join(known)}.")
-    return configs_folder() / with_suffix
+    return config_root() / with_suffix
 
 
 def describe_config(path: Path) -> str:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from irs_plugin.config_files import config_names, describe_config, find_config
-from irs_plugin.dlib.installation import configs_folder
+from irs_plugin.config_files import config_names, config_root, describe_config, find_config
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +21,6 @@ def run(args: argparse.Namespace) -> int:
     names = config_names()
     width = max(len(name) for name in names)
     for name in names:
-        print(f"{name:<{width}}  {describe_config(configs_folder() / name)}")
-    print(f"\nin {configs_folder()}")
+        print(f"{name:<{width}}  {describe_config(config_root() / name)}")
+    print(f"\nin {config_root()}")
     return 0
