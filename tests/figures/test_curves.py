@@ -71,5 +71,5 @@ def test_convergence_of_every_active_latent_on_axes_of_the_caller(measured):
 
 
 def test_unknown_score(measured):
-    with pytest.raises(ValueError, match="score must be one of .*avg_score.*; got 'irs'"):
+    with pytest.raises(ValueError, match=r"score must be one of .*avg_score.*; got 'irs'"):
         convergence(measured, score="irs")
