@@ -48,9 +48,9 @@ def robustness_tradeoff(result: FeatureChoiceResult, *, size: str = "one_column"
 
 
 def _edges(thresholds: np.ndarray) -> np.ndarray:
-    """`(num_thresholds + 1,)` each choice holds from its threshold to the next; the last one to as far beyond."""
-    last = np.diff(thresholds).mean() if len(thresholds) > 1 else 0.1
-    return np.append(thresholds, thresholds[-1] + last)
+    """`(num_thresholds + 1,)` what passes a threshold passes lower ones: each choice holds down to the one before."""
+    first = np.diff(thresholds).mean() if len(thresholds) > 1 else 0.1
+    return np.insert(thresholds, 0, thresholds[0] - first)
 
 
 def _draw_best_scores(axes: Axes, result: FeatureChoiceResult) -> None:
