@@ -139,9 +139,9 @@ class Demo:
 
 def demo_configs() -> Path:
     """The folder of the demo's gin files in the installed package."""
-    from irs_plugin.dlib.installation import configs_folder
+    from irs_plugin.config_files import config_root
 
-    return configs_folder() / "demo"
+    return config_root() / "demo"
 
 
 if __name__ == "__main__":

@@ -129,11 +129,10 @@ def _data() -> list[str]:
 
 
 def _gin_files(problems: list[str]) -> list[str]:
-    from irs_plugin.config_files import config_names
-    from irs_plugin.dlib.installation import configs_folder
+    from irs_plugin.config_files import config_names, config_root
 
     try:
-        return [f"{len(config_names())} in {configs_folder()}"]
+        return [f"{len(config_names())} in {config_root()}"]
     except FileNotFoundError as error:
         problems.append(str(error))
         return ["none"]

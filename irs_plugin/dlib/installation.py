@@ -1,8 +1,6 @@
-"""Versions that go together, and where the gin files lie."""
+"""Versions that go together."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 # Older TensorFlows still have tf.estimator and tf.layers of their own and would need a second path through everything.
 OLDEST_TENSORFLOW = (2, 16)
@@ -21,16 +19,3 @@ def require_supported(tensorflow_version: str) -> None:
             f"disentanglement_lib runs here on TensorFlow {oldest} to {newest}, but {tensorflow_version} is installed: "
             f"pip install 'tf_keras>={oldest},<{newest[:2]}{NEWEST_TENSORFLOW[1] + 1}'"
         )
-
-
-def configs_folder() -> Path:
-    """Folder of the gin files: inside an installed package, beside it in a checkout.
-
-    Raises:
-        FileNotFoundError: neither place has it, so the installation is incomplete.
-    """
-    package = Path(__file__).resolve().parents[1]
-    for candidate in (package / "configs", package.parent / "configs"):
-        if (candidate / "metrics").is_dir():
-            return candidate
-    raise FileNotFoundError(f"no gin files beside {package}: reinstall irs_plugin")

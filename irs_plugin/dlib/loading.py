@@ -169,7 +169,7 @@ def _find_installed_configs() -> None:
     """Let gin find the package's own configurations by name, after those in the working directory."""
     import gin
 
-    from irs_plugin.dlib.installation import configs_folder
+    from irs_plugin.config_files import config_root
 
     with contextlib.suppress(FileNotFoundError):  # an incomplete installation of ours is no reason to stop the library
-        gin.add_config_file_search_path(str(configs_folder()))
+        gin.add_config_file_search_path(str(config_root()))
