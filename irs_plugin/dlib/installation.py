@@ -14,8 +14,11 @@ def require_supported(tensorflow_version: str) -> None:
     """Raise an ``ImportError`` of one sentence unless this TensorFlow is supported."""
     release = tuple(int(part) for part in tensorflow_version.split(".")[:2])
     if not OLDEST_TENSORFLOW <= release <= NEWEST_TENSORFLOW:
-        oldest, newest = (".".join(map(str, version)) for version in (OLDEST_TENSORFLOW, NEWEST_TENSORFLOW))
+        oldest, newest, beyond = (
+            ".".join(map(str, version))
+            for version in (OLDEST_TENSORFLOW, NEWEST_TENSORFLOW, (NEWEST_TENSORFLOW[0], NEWEST_TENSORFLOW[1] + 1))
+        )
         raise ImportError(
             f"disentanglement_lib runs here on TensorFlow {oldest} to {newest}, but {tensorflow_version} is installed: "
-            f"pip install 'tf_keras>={oldest},<{newest[:2]}{NEWEST_TENSORFLOW[1] + 1}'"
+            f"pip install 'tf_keras>={oldest},<{beyond}'"
         )
