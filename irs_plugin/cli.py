@@ -16,6 +16,7 @@ COMMANDS = {
     "dlib-tests": "run disentanglement_lib's own tests on this stack",
     "dsprites": "render a dSprites-compatible archive where dlib expects it",
     "configs": "list the gin files that come with the package, or print one's path",
+    "table": "print the scores below a folder, models as rows, metrics as columns",
     "score": "score arrays of factors and codes saved by any framework",
 }
 

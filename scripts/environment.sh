@@ -1,32 +1,42 @@
-# Sourced by demo and test, from the repository's root: a virtual environment with this checkout installed in it.
+# Sourced by the other scripts: a virtual environment with this package, made once and brought up to date when needed.
+#
+# PYTHON chooses the interpreter (3.10 to 3.13); without it the newest suitable one on the PATH is taken.
 
-# Print an interpreter of a supported version.
+suitable() {
+  "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' > /dev/null 2>&1
+}
+
 find_python() {
   local candidate
-  for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.10 python3}; do
-    if "$candidate" -c 'import sys, venv; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
-      command -v "$candidate"
+  for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.10 python3 python "$HOME"/.pyenv/versions/3.1[0-3].*/bin/python}; do
+    if suitable "$candidate"; then
+      echo "$candidate"
       return
     fi
   done
-  echo "irs_plugin needs Python 3.10 to 3.13 with its venv module; none was found. Name one with PYTHON=…" >&2
+  echo "No Python 3.10 to 3.13 with venv found${PYTHON:+ at $PYTHON}: install one, or name it by PYTHON=/path/to/python." >&2
   return 1
 }
 
-# Install the checkout with the given extras, unless what is installed is newer than every source file.
-prepare_environment() {
-  VENV=${VENV:-.venv}
-  local python stamp="$VENV/installed$1"
-  if [ ! -x "$VENV/bin/python" ]; then
+# enter_environment FOLDER REQUIREMENT: activate the environment in FOLDER; install unless the sources are as they were.
+enter_environment() {
+  local folder=$1 requirement=$2 stamp=$1/installed.txt sources python
+  sources=$(cd "$ROOT" && find irs_plugin configs setup.py pyproject.toml -type f ! -name '*.pyc' -exec cksum {} + | sort -k 3 | cksum)
+  if [ ! -x "$folder/bin/pip" ]; then
     python=$(find_python)
-    echo "creating $VENV with $("$python" --version)"
-    "$python" -m venv "$VENV"
+    echo "== virtual environment in $folder with $("$python" --version)"
+    rm -rf "$folder"
+    "$python" -m venv "$folder"
   fi
-  if [ ! -e "$stamp" ] || [ -n "$(find setup.py pyproject.toml irs_plugin configs -newer "$stamp" -type f \
-      -not -path '*/__pycache__/*' -print -quit)" ]; then
-    echo "installing irs_plugin and what it needs (one to three minutes the first time)"
-    rm -rf build # what an earlier version left there would be packed again
-    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check ".$1"
-    touch "$stamp"
+  # shellcheck disable=SC1091
+  . "$folder/bin/activate"
+  if [ "$(cat "$stamp" 2> /dev/null)" != "$requirement $sources" ]; then
+    echo "== installing (TensorFlow is large; a minute or two)"
+    rm -f "$stamp"
+    # A wheel is built in build/, where files that are no longer in the sources would linger.
+    rm -rf "$ROOT/build"
+    pip install --quiet --disable-pip-version-check --no-warn-script-location --force-reinstall --no-deps "$ROOT"
+    pip install --quiet --disable-pip-version-check --no-warn-script-location "$ROOT$requirement"
+    echo "$requirement $sources" > "$stamp"
   fi
 }
