@@ -28,7 +28,9 @@ def make_distance(distance: str | Distance, latents: np.ndarray) -> Distance:
         return lambda left, right: _checked(distance(left, right), left)
     check_choice(distance, "distance", DISTANCES)
     if distance == "mahalanobis":
-        precision = np.linalg.pinv(np.atleast_2d(np.cov(latents, rowvar=False)), hermitian=True)
+        covariance = np.atleast_2d(np.cov(latents, rowvar=False))
+        # Directions with less than 1e-6 of the largest standard deviation are the rounding noise of single precision.
+        precision = np.linalg.pinv(covariance, rcond=1e-12, hermitian=True)
         # Rounding may leave a squared length a hair below zero.
         return lambda left, right: np.sqrt(
             np.maximum(np.einsum("nl,lm,nm->n", left - right, precision, left - right), 0.0)

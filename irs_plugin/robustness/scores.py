@@ -393,7 +393,7 @@ def _notes(
     if 0.0 < alone < 1.0:
         note = (
             f"realisations of the fixed factors with {100 * alone:.1f} % of the weight meet one realisation of the "
-            f"intervened factors only; their disagreement is 0 for want of an intervention"
+            f"intervened factors only, so no intervention is observed there"
         )
         notes.append(note)
         warnings.warn(note, SupportWarning, stacklevel=3)

@@ -157,7 +157,7 @@ def test_a_constant_factor_is_named(problem):
 
 
 def test_below_zero_is_reported_as_it_is():
-    """Each group gathers at one end with one code at the other, 1.8 from its mean; none lies over 1 from the whole's."""
+    """Each group gathers at one end with one code at the other, 1.8 from its mean; the overall mean is 1 from all."""
     gen_factors = np.array([[value, other] for value in range(2) for other in range(10)])
     latents = np.where(gen_factors[:, :1] == 0, 1.0, -1.0) * np.where(gen_factors[:, 1:] == 9, -1.0, 1.0)
     found = irs_plugin.disentanglement_score(gen_factors, latents)
