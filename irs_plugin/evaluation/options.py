@@ -10,6 +10,7 @@ import numpy as np
 
 from irs_plugin.robustness.adjustment import make_adjuster
 from irs_plugin.robustness.disentanglement import FACTOR_WEIGHTS, REPLICATES
+from irs_plugin.robustness.distances import DISTANCES
 from irs_plugin.robustness.expectations import make_expectation
 from irs_plugin.robustness.validation import check_choice, check_fraction, check_quantile
 
@@ -19,6 +20,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "normalizer_quantile": lambda value: check_quantile(value, "normalizer_quantile"),
     "factor_weights": lambda value: check_choice(value, "factor_weights", FACTOR_WEIGHTS),
     "replicates": lambda value: value is None or check_choice(value, "replicates", REPLICATES),
+    "distance": lambda value: callable(value) or check_choice(value, "distance", DISTANCES),
     "inactive_tolerance": lambda value: check_fraction(value, "inactive_tolerance", 0.0, 1.0),
 }
 

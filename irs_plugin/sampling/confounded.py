@@ -8,7 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from irs_plugin.sampling.encoding import ENCODING_BATCH_SIZE, Representation, Sample, check_size, encode_factors
+from irs_plugin.sampling.encoding import (
+    ENCODING_BATCH_SIZE,
+    Representation,
+    Sample,
+    check_size,
+    encode_factors,
+    factor_sizes,
+)
 
 
 class FactorModel(Protocol):
@@ -186,7 +193,7 @@ def confounded_sample(
         The sample, with the confounder where the model has one.
     """
     check_size(num_samples, "num_samples")
-    sizes = list(ground_truth_data.factors_num_values)
+    sizes = factor_sizes(ground_truth_data)
     model.check(sizes)
     factors, confounder = model.draw(sizes, num_samples, random_state)
     latents = encode_factors(
