@@ -328,7 +328,7 @@ def draw_effect(axes: Axes, effects: InterventionalEffects, latent: int, factor:
         _draw_parent(axes, positions, effects.parent_effects[latent])
         # In a narrow last panel a centred title would run off the page.
         place = "right" if factor == len(effects.factor_names) - 1 else "center"
-        axes.set_title(f"{effects.factor_names[factor]}, IRS {effects.scores[row]:.2f}", loc=place)
+        axes.set_title(f"{effects.factor_names[factor]}, IRS {style.number(effects.scores[row])}", loc=place)
     else:
         _draw_curves(axes, positions, effects.curves[latent, factor], wraps)
     style.set_factor_axis(axes, values, label=effects.factor_names[factor])
@@ -404,4 +404,6 @@ def _note(effects: InterventionalEffects) -> str:
     expectation = {"mean": "Mean", "median": "Median", "trimmed_mean": "Trimmed mean"}[effects.expectation]
     adjusted = "" if effects.adjustment == "none" else f", adjusted for confounding ({effects.adjustment})"
     note = f"{expectation} of each latent under do(parent, factor){adjusted}; {effects.num_samples:,} samples. "
+    if any(np.isnan(curves).any() for curves in effects.curves.values()):
+        note += "Gaps: pairs that do not occur. "
     return note + style.inactive_note(effects.inactive)

@@ -161,18 +161,18 @@ def draw_matrix(
             axes.text(
                 factor,
                 place,
-                f"{entry:.2f}",
+                style.number(entry),
                 ha="center",
                 va="center",
                 fontsize=5.5,
                 color="white" if entry - low > 0.6 * (high - low) else style.INK,
                 fontweight="bold" if entry == np.nanmax(entries[place]) else "normal",
             )
-    scores = [f"{score:.2f}" if np.isfinite(score) else "–" for score in panel.scores[latents]]
+    scores = [style.number(score) if np.isfinite(score) else "–" for score in panel.scores[latents]]
     axes.set_yticks(range(len(latents)), [f"z{latent}  {score}" for latent, score in zip(latents, scores, strict=True)])
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     axes.tick_params(length=0)
-    axes.set_title(panel.title + (f", avg {panel.average:.2f}" if np.isfinite(panel.average) else ""))
+    axes.set_title(panel.title + (f", avg {style.number(panel.average)}" if np.isfinite(panel.average) else ""))
 
 
 def _draw_informativeness(axes: Axes, names: tuple[str, ...], informativeness: np.ndarray) -> None:
@@ -182,7 +182,7 @@ def _draw_informativeness(axes: Axes, names: tuple[str, ...], informativeness: n
         axes.text(
             place,
             max(value, 0.0) if np.isfinite(value) else 0.0,
-            f"{value:.2f}" if np.isfinite(value) else "–",
+            style.number(value) if np.isfinite(value) else "–",
             ha="center",
             va="bottom",
             fontsize=5.0,
@@ -192,4 +192,4 @@ def _draw_informativeness(axes: Axes, names: tuple[str, ...], informativeness: n
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)
     known = informativeness[np.isfinite(informativeness)]
-    axes.set_title("informativeness" + (f", {known.mean():.2f}" if len(known) else ""), loc="right")
+    axes.set_title("informativeness" + (f", {style.number(known.mean())}" if len(known) else ""), loc="right")

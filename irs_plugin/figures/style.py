@@ -209,6 +209,11 @@ def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)[:8]
 
 
+def number(value: float) -> str:
+    """Two digits after the point, with a minus sign, and none before what rounds to zero."""
+    return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "−")
+
+
 def span(values: Iterable[np.ndarray]) -> tuple[float, float]:
     """Return limits that hold all finite `values` with a little room."""
     low, high = np.inf, -np.inf

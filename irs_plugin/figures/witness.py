@@ -287,7 +287,7 @@ def _draw_page(
             top = 0.08 + place * pitch
             group = _of_latent(found, latent, abreast)
             parent = found.factor_names[group[0].parent]
-            text = f"z{latent}\n{parent}\nIRS {found.scores[latent]:.2f}"
+            text = f"z{latent}\n{parent}\nIRS {style.number(found.scores[latent])}"
             figure.text(0.05 / width, 1 - (top + image / 2) / height, text, va="center", fontsize=6.5)
             for column, witness in enumerate(group):
                 _draw_pair(figure, witness, parent, pictures, label + column * pair_width, top, image, pair_width)
@@ -311,8 +311,8 @@ def _draw_pair(
         axes.imshow(pictures[row], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         axes.set_xticks([])
         axes.set_yticks([])
-    moved = f"{witness.reference_code:.2f} → {witness.extreme_code:.2f} ({100 * witness.relative_distance:.0f} %)"
-    moved = moved.replace("-", "−")
+    before, after = style.number(witness.reference_code), style.number(witness.extreme_code)
+    moved = f"{before} → {after} ({100 * witness.relative_distance:.0f} %)"
     changes = [f"{name} {before} → {after}" for name, (before, after) in witness.changed.items()]
     caption = "\n".join([f"{parent} = {witness.parent_value}: {moved}", *_fill(changes, pair_width)])
     figure.text(left / width, 1 - (top + image + 0.03) / height, caption, va="top", fontsize=5.0, linespacing=1.15)

@@ -59,6 +59,8 @@ def test_pairs_that_do_not_occur_are_gaps(grid):
     assert np.argwhere(np.isnan(curves)).tolist() == [[2, 1]]
     assert effects.to_dict()["latents"]["z1"]["curves"]["g0"][2][1] is None
     json.dumps(effects.to_dict(), allow_nan=False)
+    (figure,) = draw_interventional_effects(effects)
+    assert any("Gaps: pairs that do not occur" in text.get_text() for text in figure.texts)
 
 
 def test_confounded_effects_are_adjusted():

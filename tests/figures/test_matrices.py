@@ -8,6 +8,11 @@ from irs_plugin.importance.forests import feature_importance
 from irs_plugin.importance.information import mutual_information
 
 
+def _text(entry):
+    text = f"{entry:.2f}".replace("-", "−")
+    return "0.00" if text == "−0.00" else text
+
+
 def _results(factors, codes):
     return [
         disentanglement_score(factors, codes),
@@ -28,9 +33,9 @@ def test_three_matrices_and_informativeness(grid, size):
     for axes, matrix, score in zip(panels, matrices, scores, strict=True):
         np.testing.assert_array_equal(axes.images[0].get_array(), matrix[[0, 1, 3]])
         labels = [label.get_text() for label in axes.get_yticklabels()]
-        assert labels == [f"z{latent}  {score[latent]:.2f}" for latent in (0, 1, 3)]
+        assert labels == [f"z{latent}  {_text(score[latent])}" for latent in (0, 1, 3)]
         assert [label.get_text() for label in axes.get_xticklabels()] == ["shape", "size", "angle"]
-        assert [text.get_text() for text in axes.texts] == [f"{entry:.2f}" for entry in matrix[[0, 1, 3]].ravel()]
+        assert [text.get_text() for text in axes.texts] == [_text(entry) for entry in matrix[[0, 1, 3]].ravel()]
     heights = [bar.get_height() for bar in bars.patches]
     np.testing.assert_allclose(heights, np.nan_to_num(results[1].informativeness))
     assert "z2" in figure.texts[-1].get_text()
@@ -42,7 +47,7 @@ def test_negative_entries_and_missing_scores_are_shown():
     axes = figure.subplots()
     draw_matrix(axes, panel)
     assert axes.images[0].get_clim() == (-0.5, 0.2)
-    assert [text.get_text() for text in axes.texts] == ["-0.50", "0.20"]
+    assert [text.get_text() for text in axes.texts] == ["−0.50", "0.20"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["z0  –", "z1  –"]
 
 
