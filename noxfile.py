@@ -1,7 +1,8 @@
 """Every tested combination of Python and TensorFlow by one command: ``nox``.
 
 Each session installs the package with plain pip and runs the test suite; arguments after ``--`` go to pytest, so that
-``nox -- -m "not slow"`` runs its fast part. ``nox --list`` names the sessions.
+``nox -- -m "not slow"`` runs its fast part. ``nox --list`` names the sessions, ``nox -s dlib_tests`` runs
+disentanglement_lib's own tests.
 """
 
 import nox
@@ -20,7 +21,7 @@ def tests(session: nox.Session, tensorflow: str) -> None:
     session.run("pytest", *session.posargs)
 
 
-@nox.session(python="3.13")
+@nox.session(python="3.13", default=False)
 def dlib_tests(session: nox.Session) -> None:
     """Run disentanglement_lib's own tests, by default the fast selection."""
     session.install(".")
