@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(chosen.arguments)
     try:
         return module.run(arguments)
-    except (ValueError, FileNotFoundError, FileExistsError) as error:
+    except (ValueError, OSError) as error:
         print(f"irs_plugin {chosen.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
