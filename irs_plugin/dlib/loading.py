@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from irs_plugin.dlib import process
-from irs_plugin.dlib.registry import STAND_INS
+from irs_plugin.dlib.registry import STAND_INS, StandIn
 
 _PACKAGES = frozenset(package for stand_in in STAND_INS for package in stand_in.seen_by)
 _WATCHED = frozenset(package.partition(".")[0] for package in _PACKAGES)
@@ -132,7 +132,7 @@ def _supplied(package: str) -> dict:
     """What is supplied to a package, as a tree of names whose leaves make the stand-ins."""
     tree: dict = {}
     for stand_in in STAND_INS:
-        if package in stand_in.seen_by:
+        if package in stand_in.seen_by and stand_in.needed():
             for path in stand_in.paths:
                 *above, last = path.split(".")
                 branch = tree
@@ -142,7 +142,7 @@ def _supplied(package: str) -> dict:
     return tree
 
 
-def _make(stand_in, path: str) -> object:
+def _make(stand_in: StandIn, path: str) -> object:
     return stand_in.load().supply(path)
 
 

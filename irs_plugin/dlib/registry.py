@@ -39,11 +39,7 @@ STAND_INS = (
     StandIn(("tensorflow.estimator", "tensorflow.compat.v1.estimator"), "tf_estimator", (_DLIB, _HUB, _GIN)),
     StandIn(("tensorflow.contrib",), "contrib", (_DLIB,)),
     StandIn(
-        (
-            "tensorflow.keras",
-            "tensorflow.compat.v1.keras",
-            "tensorflow.compat.v1.layers",
-        ),
+        ("tensorflow.keras", "tensorflow.compat.v1.keras", "tensorflow.compat.v1.layers"),
         "legacy_keras",
         (_DLIB, _HUB),
     ),
