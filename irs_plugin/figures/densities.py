@@ -187,7 +187,7 @@ def draw_conditional_densities(
 
 
 def _draw_page(densities: ConditionalDensities, latents: list[int], size: str, heading: str) -> Figure:
-    num_factors, pitch, left, top = len(densities.factor_names), 0.79, 0.44, 0.06
+    num_factors, pitch, left, top = len(densities.factor_names), 0.79, 0.44, 0.14
     width = max(style.width_of(size), left + 0.1 + 0.5 * num_factors)
     note_top = top + pitch * len(latents) + 0.25
     note = f"{heading}Density of each latent given one factor (violins of equal width; dot: median), nothing adjusted; "

@@ -326,9 +326,10 @@ def draw_effect(axes: Axes, effects: InterventionalEffects, latent: int, factor:
     positions = style.positions_of(values)
     if factor == effects.parents[row]:
         _draw_parent(axes, positions, effects.parent_effects[latent])
-        # In a narrow last panel a centred title would run off the page.
-        place = "right" if factor == len(effects.factor_names) - 1 else "center"
-        axes.set_title(f"{effects.factor_names[factor]}, IRS {style.number(effects.scores[row])}", loc=place)
+        title = f"{effects.factor_names[factor]}, IRS {style.number(effects.scores[row])}"
+        # Wider than the last panel, a centred title would run off the page.
+        runs_off = factor == len(effects.factor_names) - 1 and style.font_to_fit(axes, title) < 6.5
+        axes.set_title(title, loc="right" if runs_off else "center")
     else:
         _draw_curves(axes, positions, effects.curves[latent, factor], wraps)
     style.set_factor_axis(axes, values, label=effects.factor_names[factor])

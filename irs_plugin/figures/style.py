@@ -199,10 +199,16 @@ def set_factor_axis(axes: Axes, values: np.ndarray, *, label: str | None) -> Non
     shown = np.unique(np.linspace(0, len(values) - 1, min(len(values), 3)).round().astype(int))
     axes.set_xticks(positions[shown], [_short(value) for value in values[shown]] if label is not None else [])
     if label is not None:
-        axes.set_xlabel(label)
+        axes.set_xlabel(label, fontsize=font_to_fit(axes, label))
         if len(values) > 10:
             # The last tick is close to the edge; its label must stay clear of the next panel's first.
             axes.get_xticklabels()[-1].set_horizontalalignment("right")
+
+
+def font_to_fit(axes: Axes, text: str, largest: float = 7.0, smallest: float = 4.0) -> float:
+    """Return the font size in points at which `text` is about as wide as `axes`, within bounds."""
+    width = 72 * axes.get_window_extent().width / axes.figure.dpi
+    return float(np.clip(width / (0.6 * max(len(text), 1)), smallest, largest))
 
 
 def _short(value: Any) -> str:

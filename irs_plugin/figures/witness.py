@@ -34,7 +34,7 @@ class Witness:
         expected: E[Z_l | do(g_parent)], the centre that PIDA measures distances from.
         reference_code, extreme_code: the latent in the two samples.
         distance: |extreme_code − expected|, which the score's supremum sees, in units of the latent.
-        relative_distance: `distance` as a share of the latent's normaliser.
+        relative_distance: `distance` as a share of the largest distance of any sample's code from E[Z_l].
         changed: factor name -> (value in the reference, value in the extreme sample), where they differ.
     """
 
@@ -103,13 +103,13 @@ def witnesses_data(
     """Find, for each active latent, the realisations of its parent at which other factors move it most.
 
     For each realisation of the parent the sample farthest from E[Z_l | do(g_parent)] is the extreme one and the sample
-    closest to it the reference. Samples are taken one by one: where samples agree in all factors they are not averaged.
-    Ties go to the first row.
+    closest to it the reference. Samples are taken one by one: where samples agree in all factors they are not averaged,
+    though the score may average them. Ties go to the first row.
 
     Args:
         gen_factors: `(num_samples, num_factors)`.
         latents: `(num_samples, num_latents)`.
-        score: the score of these arrays, for parents and normalisers; computed with the options below if not given.
+        score: the score of these arrays, for parents; computed with the options below if not given.
         num_per_latent: how many realisations of the parent, the worst first.
         factor_names: one per factor; g0, g1, … if not given.
         expectation, trim: see `irs_plugin.robustness.expectations.make_expectation`.
@@ -131,11 +131,13 @@ def witnesses_data(
     for parent in np.unique(score.parents[score.active]).tolist():
         children = np.flatnonzero(score.active & (score.parents == parent))
         effect = expect(factors, latents[:, children], [parent], adjuster, expectation_of)
+        overall = expect(factors, latents[:, children], [], adjuster, expectation_of).values[0]
+        largest = np.abs(latents[:, children] - overall).max(axis=0)
         for column, latent in enumerate(children.tolist()):
-            normaliser = float(score.max_deviations[latent])
             pairs = _worst(latents[:, latent], effect.cells.ids, effect.values[:, column], num_per_latent)
             found[latent] = [
-                _witness(gen_factors, latents[:, latent], latent, parent, names, normaliser, *pair) for pair in pairs
+                _witness(gen_factors, latents[:, latent], latent, parent, names, largest[column], *pair)
+                for pair in pairs
             ]
     return Witnesses(
         factor_names=names,
@@ -167,7 +169,7 @@ def _witness(
     latent: int,
     parent: int,
     names: tuple[str, ...],
-    normaliser: float,
+    largest: float,
     reference: int,
     extreme: int,
     expected: float,
@@ -184,7 +186,7 @@ def _witness(
         reference_code=float(codes[reference]),
         extreme_code=float(codes[extreme]),
         distance=distance,
-        relative_distance=distance / normaliser,
+        relative_distance=distance / float(largest),
         changed={name: (a, b) for name, a, b in zip(names, before, after, strict=True) if a != b},
     )
 
@@ -215,7 +217,7 @@ def draw_witnesses(
     """Draw pairs of images, a row per latent, its worst pair first.
 
     Left the reference, right the sample that lies farthest with the parent at the same value; below, where the code
-    moved, as a share of the normaliser too, and what else changed.
+    moved, how far that is as a share of the largest distance of any code from the mean, and what else changed.
 
     Args:
         found: the witnesses.
@@ -276,8 +278,8 @@ def _draw_page(
     note = (
         f"{heading}Left: the sample closest to E[z | do(parent)]{adjusted}; right: the sample farthest from it, parent "
         f"unchanged. Below: the code in both, the right one's distance from E[z | do(parent)] as a share of the "
-        f"latent's largest deviation, and the factors that differ. Found among {found.num_samples:,} samples. "
-        f"{style.inactive_note(found.inactive)}"
+        f"largest distance of any code from E[z], and the factors that differ. Found among {found.num_samples:,} "
+        f"samples. {style.inactive_note(found.inactive)}"
     )
     note_top = 0.08 + pitch * len(latents)
     with style.settings():
@@ -311,9 +313,10 @@ def _draw_pair(
         axes.imshow(pictures[row], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         axes.set_xticks([])
         axes.set_yticks([])
-    before, after = style.number(witness.reference_code), style.number(witness.extreme_code)
+    before, after = (f"{code:.3g}".replace("-", "−") for code in (witness.reference_code, witness.extreme_code))
     moved = f"{before} → {after} ({100 * witness.relative_distance:.0f} %)"
     changes = [f"{name} {before} → {after}" for name, (before, after) in witness.changed.items()]
+    changes = changes or ["no factor differs"]
     caption = "\n".join([f"{parent} = {witness.parent_value}: {moved}", *_fill(changes, pair_width)])
     figure.text(left / width, 1 - (top + image + 0.03) / height, caption, va="top", fontsize=5.0, linespacing=1.15)
 

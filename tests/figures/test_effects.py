@@ -140,7 +140,7 @@ def test_one_factor():
         interventional_effects(factors, codes)
     (figure,) = interventional_effects(factors, codes, disentanglement_score(factors, codes, replicates="separate"))
     (axes,) = figure.axes
-    assert axes.get_title(loc="right").startswith("g0, IRS")
+    assert axes.get_title().startswith("g0, IRS")
 
 
 def test_collapsed_model_says_so(grid):

@@ -30,7 +30,9 @@ def test_witnesses_are_the_nearest_and_farthest_of_the_worst_realisations(grid):
             [witness for witness in found.witnesses if witness.latent == latent], realisations, strict=False
         ):
             assert witness.distance == pytest.approx(distance)
-            assert witness.relative_distance == pytest.approx(distance / score.max_deviations[latent])
+            assert witness.relative_distance == pytest.approx(
+                distance / np.abs(codes[:, latent] - codes[:, latent].mean()).max()
+            )
             rows = factors[[witness.reference, witness.extreme], parent]
             assert rows[0] == rows[1] == witness.parent_value
             if latent == 3:  # No ties there.
@@ -60,7 +62,7 @@ def test_the_images_of_the_witnesses_are_drawn(grid):
     np.testing.assert_allclose(shown, expected)
     texts = [text.get_text() for text in figure.texts]
     worst = found.witnesses[-2]
-    caption = next(text for text in texts if f"{worst.extreme_code:.2f}".replace("-", "−") in text)
+    caption = next(text for text in texts if f"{worst.extreme_code:.3g}".replace("-", "−") in text)
     for name, (before, after) in worst.changed.items():
         assert f"{name} {before} → {after}" in caption
     assert any(text.startswith("z3\n") and "IRS" in text for text in texts)
@@ -93,3 +95,14 @@ def test_pages_collapse_and_bad_images(grid):
         witnesses(factors, codes, images.reshape(len(codes), -1))
     with pytest.raises(ValueError, match="num_per_latent must be a whole number from 1"):
         witnesses(factors, codes, images, num_per_latent=0)
+
+
+def test_noise_alone_is_called_so():
+    factors = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 2, axis=0)
+    codes = np.array([0.0, 5.0, 1.0, 1.1, 9.0, 9.1, 9.2, 9.0])[:, None]
+    found = witnesses_data(factors, codes, num_per_latent=1)
+    assert found.witnesses[0].changed == {"g1": (1, 0)}
+    noisy = witnesses_data(factors, np.array([1.0, 5.0, 0.0, 0.0, 9.0, 9.1, 9.2, 9.0])[:, None], num_per_latent=1)
+    assert noisy.witnesses[0].changed == {}
+    (figure,) = draw_witnesses(noisy, _images(8))
+    assert any("no factor differs" in text.get_text() for text in figure.texts)
