@@ -35,8 +35,7 @@ enter_environment() {
     rm -f "$stamp"
     # A wheel is built in build/, where files that are no longer in the sources would linger.
     rm -rf "$ROOT/build"
-    pip install --quiet --disable-pip-version-check --no-warn-script-location --force-reinstall --no-deps "$ROOT"
-    pip install --quiet --disable-pip-version-check --no-warn-script-location "$ROOT$requirement"
+    pip install --quiet --disable-pip-version-check "$ROOT$requirement"
     echo "$requirement $sources" > "$stamp"
   fi
 }

@@ -2,6 +2,11 @@ import gin
 import numpy as np
 import pytest
 
+from irs_plugin.dlib import hook
+
+# Whether or not the package is installed in this environment, dlib's modules import.
+hook.install()
+
 
 class Factors:
     """A data set in dlib's form whose observations are its factors; it counts how many were asked for."""

@@ -10,6 +10,7 @@ from irs_plugin.evaluation.interventional_robustness import interventional_robus
 
 @pytest.fixture
 def preset():
+    from disentanglement_lib.evaluation import evaluate  # noqa: F401 (makes dlib's names known to gin)
     from disentanglement_lib.evaluation.metrics import irs
 
     gin.parse_config_file(str(find_config("metrics/irs_dlib")))

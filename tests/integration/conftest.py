@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from irs_plugin.dlib import hook
+
+# Whether or not the package is installed in this environment, dlib's modules import.
+hook.install()
+
 # Noise images with ten factors of five values: no archive to load, so a run costs little but TensorFlow's start.
 BRIEFLY = {
     "dataset.name": "'dummy_data'",
