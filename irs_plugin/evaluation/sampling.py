@@ -11,7 +11,7 @@ import numpy as np
 from irs_plugin import sampling
 from irs_plugin.evaluation.factor_names import factor_index, factor_names
 from irs_plugin.sampling import Sample
-from irs_plugin.sampling.encoding import ENCODING_BATCH_SIZE, Representation, factor_sizes
+from irs_plugin.sampling.encoding import ENCODING_BATCH_SIZE, Representation
 
 # A design is called with these five by the evaluation function that uses it.
 Sampling = Callable[[Any, Representation, np.random.RandomState, int, int], Sample]
@@ -104,7 +104,7 @@ def confounded_sampling(
         representation_function,
         num_train,
         random_state,
-        model=model if hasattr(model, "draw") else model(factor_sizes(ground_truth_data)),
+        model=model if hasattr(model, "draw") else model(ground_truth_data.factors_num_values),
         encoding_batch_size=encoding_batch_size,
         encode_once=encode_once,
     )

@@ -8,14 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from irs_plugin.sampling.encoding import (
-    ENCODING_BATCH_SIZE,
-    Representation,
-    Sample,
-    check_size,
-    encode_factors,
-    factor_sizes,
-)
+from irs_plugin.sampling.encoding import ENCODING_BATCH_SIZE, Representation, Sample, check_size, encode_factors
 
 
 class FactorModel(Protocol):
@@ -193,7 +186,7 @@ def confounded_sample(
         The sample, with the confounder where the model has one.
     """
     check_size(num_samples, "num_samples")
-    sizes = factor_sizes(ground_truth_data)
+    sizes = list(ground_truth_data.factors_num_values)
     model.check(sizes)
     factors, confounder = model.draw(sizes, num_samples, random_state)
     latents = encode_factors(

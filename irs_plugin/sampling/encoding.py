@@ -31,19 +31,6 @@ class Sample:
     design: dict[str, Any] = field(repr=False)
 
 
-def factor_sizes(ground_truth_data: Any) -> list[int]:
-    """Number of values of each factor in the data that were loaded.
-
-    disentanglement_lib's dSprites states the original's numbers as `factors_num_values` whatever its archive holds; its
-    state space has those of the archive.
-    """
-    space = getattr(ground_truth_data, "state_space", None)
-    indices = getattr(space, "latent_factor_indices", ())
-    if space is not None and len(indices) == ground_truth_data.num_factors:
-        return [int(space.factor_sizes[index]) for index in indices]
-    return [int(size) for size in ground_truth_data.factors_num_values]
-
-
 def encode_factors(
     ground_truth_data: Any,
     representation_function: Representation,

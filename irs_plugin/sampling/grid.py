@@ -14,7 +14,6 @@ from irs_plugin.sampling.encoding import (
     Sample,
     check_size,
     checked_codes,
-    factor_sizes,
     progress_bar,
 )
 
@@ -66,7 +65,7 @@ def grid_batches(
         progress: show a progress bar.
     """
     check_size(encoding_batch_size, "encoding_batch_size")
-    values = grid_values(factor_sizes(ground_truth_data), sub_grid)
+    values = grid_values(ground_truth_data.factors_num_values, sub_grid)
     return _batches(ground_truth_data, representation_function, random_state, values, encoding_batch_size, progress)
 
 
@@ -107,7 +106,7 @@ def grid_sample(
         progress=progress,
     )
     factors, codes = zip(*batches, strict=True)
-    values = grid_values(factor_sizes(ground_truth_data), sub_grid)
+    values = grid_values(ground_truth_data.factors_num_values, sub_grid)
     design = {
         "design": "grid",
         "num_samples": sum(map(len, factors)),
