@@ -100,7 +100,7 @@ def note_height(note: str, width: float) -> float:
 
 
 def _wrap(note: str, width: float) -> list[str]:
-    return textwrap.wrap(note, width=int((width - 0.1) / 0.0435), break_on_hyphens=False)
+    return textwrap.wrap(note, width=int((width - 0.1) / 0.0445), break_on_hyphens=False)
 
 
 def message_figure(message: str, size: str) -> Figure:
