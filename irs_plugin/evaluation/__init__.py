@@ -20,4 +20,5 @@ import irs_plugin.evaluation.interventional_robustness
 import irs_plugin.evaluation.mutual_information
 import irs_plugin.evaluation.repeated_scores
 import irs_plugin.evaluation.robustness_tradeoff
+import irs_plugin.evaluation.with_factor_names
 import irs_plugin.evaluation.witnesses  # noqa: F401

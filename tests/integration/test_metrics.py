@@ -59,6 +59,7 @@ SMALLER = {
     "sap_score": {"sap_score.num_train": "60", "sap_score.num_test": "20"},
     "modularity_explicitness": {"modularity_explicitness.num_train": "100", "modularity_explicitness.num_test": "50"},
     "mig": {"mig.num_train": "100"},
+    "unified_scores": {"unified_scores.num_train": "60", "unified_scores.num_test": "20"},
 }
 # The key by which each result is known.
 KEYS = {
@@ -77,6 +78,7 @@ KEYS = {
     "mutual_information": "average",
     "robustness_tradeoff": "choices",
     "sap_score": "SAP_score",
+    "unified_scores": "mutual_information_matrix.mig",
     "witnesses": "witnesses",
 }
 
