@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+# Name of the evaluation, where it matters, and heading.
+Column = tuple[str, str]
+
 # What each evaluation function's results are known by: (key, heading), in the order of the columns.
 HEADLINES: dict[str, tuple[tuple[str, str], ...]] = {
     "interventional_robustness": (("IRS", "IRS"), ("chance.avg_score.mean", "chance"), ("num_active_dims", "active")),
@@ -32,29 +35,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_scores(folder: Path) -> dict[str, dict[str, float]]:
-    """Model -> heading -> score.
-
-    A heading of this package's own score carries the name of its evaluation, which tells the presets apart; models are
-    told apart by name and seed.
+def read_scores(folder: Path) -> dict[str, dict[Column, float]]:
+    """Model -> column -> score; models are told apart by name and seed.
 
     Raises:
         ValueError: nothing was evaluated below the folder, or two results claim the same place in the table.
     """
-    results = {
-        path: json.loads(path.read_text()) for path in sorted(folder.glob("**/results/aggregate/evaluation.json"))
-    }
-    if not results:
+    paths = sorted(folder.glob("**/results/aggregate/evaluation.json"))
+    if not paths:
         raise ValueError(f"nothing below {folder} was written by dlib_evaluate (results/aggregate/evaluation.json).")
-    table: dict[str, dict[str, float]] = {}
-    for path, result in results.items():
+    table: dict[str, dict[Column, float]] = {}
+    for path in paths:
+        result = json.loads(path.read_text())
         row = table.setdefault(_model(result), {})
-        for heading, score in _scores(result):
-            if heading in row:
+        for column, score in _scores(result):
+            if column in row:
                 raise ValueError(
-                    f"{path.parents[2]} holds another {heading!r} of {_model(result)}; name a folder with one of each."
+                    f"{path.parents[2]} holds another {' '.join(column).strip()!r} of {_model(result)}; "
+                    f"name a folder with one of each."
                 )
-            row[heading] = score
+            row[column] = score
     return table
 
 
@@ -63,13 +63,14 @@ def _model(result: dict[str, Any]) -> str:
     return f"{name}, seed {_setting(result, 'train_config.model.random_seed')}"
 
 
-def _scores(result: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+def _scores(result: dict[str, Any]) -> Iterable[tuple[Column, Any]]:
     function = _setting(result, "evaluation_config.evaluation.evaluation_fn").lstrip("@")
-    name = _setting(result, "evaluation_config.evaluation.name")
+    # The name tells presets of this package's own score apart; elsewhere the heading says it all.
+    own = function == "interventional_robustness"
+    name = _setting(result, "evaluation_config.evaluation.name") if own else ""
     for key, heading in HEADLINES.get(function, ()):
         if f"evaluation_results.{key}" in result:
-            own = function == "interventional_robustness"
-            yield (f"{name}: {heading}" if own else heading), result[f"evaluation_results.{key}"]
+            yield (name, heading), result[f"evaluation_results.{key}"]
 
 
 def _setting(result: dict[str, Any], key: str) -> str:
@@ -77,22 +78,22 @@ def _setting(result: dict[str, Any], key: str) -> str:
     return str(result.get(key, "")).strip("'\"")
 
 
-def as_table(scores: dict[str, dict[str, float]]) -> str:
-    """Aligned text; a score that is missing is a dash."""
-    found = {heading for row in scores.values() for heading in row}
+def as_table(scores: dict[str, dict[Column, float]]) -> str:
+    """Aligned text under two lines of headings; a score that is missing is a dash."""
     order = [heading for headlines in HEADLINES.values() for _, heading in headlines]
-    headings = sorted(found, key=lambda heading: (order.index(heading.rpartition(": ")[2]), heading))
-    # Presets stay together.
-    headings.sort(key=lambda heading: heading.rpartition(": ")[0] or "~")
-    rows = [["", *headings]]
-    rows += [[model, *(_cell(row.get(heading)) for heading in headings)] for model, row in sorted(scores.items())]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    )
+    found = {column for row in scores.values() for column in row}
+    columns = sorted(found, key=lambda column: (column[0] == "", column[0], order.index(column[1])))
+    names = [name for name, _ in columns]
+    first = [name if name not in names[:place] else "" for place, name in enumerate(names)]
+    rows = [["", *first], ["", *(heading for _, heading in columns)]]
+    rows += [[model, *(_cell(row.get(column)) for column in columns)] for model, row in sorted(scores.items())]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return "\n".join(_line(row, widths) for row in rows if any(row))
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+    return "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
 
 
 def _cell(score: float | None) -> str:
