@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -45,8 +46,10 @@ def fresh(tmp_path_factory):
 
 
 def pip(python, *arguments):
+    # Without PYTHONPATH, along which pip would find traces of other installations.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-m", "pip", "--python", str(python), *arguments]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
 
 
 @pytest.mark.slow
