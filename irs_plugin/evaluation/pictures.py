@@ -51,4 +51,4 @@ def save(figures: Any, folder: Path, name: str, format: str) -> dict[str, list[s
     from irs_plugin.figures import save_figures
 
     pages = figures if isinstance(figures, list) else [figures]
-    return {"figures": [str(path) for path in save_figures(pages, folder / name, format=format)]}
+    return {"figures": [str(path.absolute()) for path in save_figures(pages, folder / name, format=format)]}
