@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         ("combination", _combination(problems)),
         ("hook", _hook()),
         ("stand-ins", _stand_ins()),
-        ("data", _data()),
+        ("data", _data(problems)),
         ("gin files", _gin_files(problems)),
         ("accelerator", _accelerator(problems)),
     ):
@@ -109,23 +109,29 @@ def _stand_ins() -> list[str]:
     return lines
 
 
-def _data() -> list[str]:
-    from irs_plugin.dlib.standins.dsprites_archive import ARCHIVE
-
+def _data(problems: list[str]) -> list[str]:
     variable = os.environ.get("DISENTANGLEMENT_LIB_DATA")
     root = Path(variable or ".")
-    archive = root / "dsprites" / ARCHIVE
-    if archive.exists():
-        dsprites = f"{archive}, {archive.stat().st_size / 2**20:.1f} MB"
-    else:
-        dsprites = f"not at {archive}: 'irs_plugin dsprites' renders one"
     where = variable or f"not set, so disentanglement_lib looks in the working directory ({Path.cwd()})"
     folders = sorted(entry.name for entry in root.iterdir() if entry.is_dir()) if variable and root.is_dir() else []
     return [
         f"DISENTANGLEMENT_LIB_DATA: {where}",
-        f"dSprites: {dsprites}",
+        f"dSprites: {_dsprites(problems)}",
         f"folders there: {', '.join(folders) or 'none'}",
     ]
+
+
+def _dsprites(problems: list[str]) -> str:
+    from irs_plugin.dsprites.archive import archive_path, describe_archive
+
+    path = archive_path()
+    try:
+        return f"{path}, {path.stat().st_size / 2**20:.1f} MB, {describe_archive(path)}"
+    except FileNotFoundError:
+        return f"not at {path}: 'irs_plugin dsprites' renders one"
+    except ValueError as error:
+        problems.append(str(error))
+        return f"unreadable at {path}"
 
 
 def _gin_files(problems: list[str]) -> list[str]:

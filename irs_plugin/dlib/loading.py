@@ -87,6 +87,7 @@ def _execute_with(spec: ModuleSpec, package: str) -> None:
     def exec_module(module: ModuleType) -> None:
         vars(module)["__builtins__"] = _builtins(package)
         execute(module)
+        _replace_members(module, package)
 
     def get_code_of_main(name: str) -> object:
         # "python -m" does not execute the module: it asks for the code and runs that in __main__.
@@ -133,13 +134,23 @@ def _supplied(package: str) -> dict:
     tree: dict = {}
     for stand_in in STAND_INS:
         if package in stand_in.seen_by and stand_in.needed():
-            for path in stand_in.paths:
+            for path in stand_in.imported_paths:
                 *above, last = path.split(".")
                 branch = tree
                 for name in above:
                     branch = branch.setdefault(name, {})
                 branch[last] = functools.partial(_make, stand_in, path)
     return tree
+
+
+def _replace_members(module: ModuleType, package: str) -> None:
+    """Replace those members of the library's own module that have a stand-in."""
+    for stand_in in STAND_INS:
+        for path in set(stand_in.paths).difference(stand_in.imported_paths):
+            name, _, member = path.partition(":")
+            if name == module.__name__ and package in stand_in.seen_by and stand_in.needed():
+                *above, last = member.split(".")
+                setattr(functools.reduce(getattr, above, module), last, _make(stand_in, path))
 
 
 def _make(stand_in: StandIn, path: str) -> object:

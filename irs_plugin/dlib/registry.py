@@ -13,11 +13,17 @@ class StandIn:
 
     ``module`` in ``irs_plugin.dlib.standins`` has a ``REASON`` and a ``supply(path)`` that returns what modules of the
     packages in ``seen_by`` find under each of the dotted ``paths``. Where it also has ``needed()``, it is asked first.
+    A path with a colon, ``module:Class.member``, is a member of the library's own that is replaced once it is loaded.
     """
 
     paths: tuple[str, ...]
     module: str
     seen_by: tuple[str, ...]
+
+    @property
+    def imported_paths(self) -> tuple[str, ...]:
+        """The paths that the packages import; without those that they define themselves."""
+        return tuple(path for path in self.paths if ":" not in path)
 
     def load(self) -> ModuleType:
         """Import the module that supplies it."""
@@ -44,6 +50,7 @@ STAND_INS = (
         (_DLIB, _HUB),
     ),
     StandIn(("tensorflow.compat.v1.gfile.Open",), "dsprites_archive", (_DLIB,)),
+    StandIn(("disentanglement_lib.data.ground_truth.dsprites:DSprites.full_factor_sizes",), "dsprites_sizes", (_DLIB,)),
     StandIn(("tensorflow_probability",), "probability", (_DLIB,)),
     StandIn(("gin.configurable", "gin.external_configurable"), "gin_keywords", (_DLIB,)),
     StandIn(("numpy.float_",), "numpy_alias", (_DLIB,)),

@@ -22,7 +22,7 @@ from irs_plugin.dsprites.rendering import FACTOR_NAMES, FACTOR_SIZES, IMAGE_SIDE
 ARCHIVE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 # What an image and its labels take at most once compressed, with a margin.
-_BYTES_PER_IMAGE = 400
+_BYTES_PER_IMAGE = 120
 _CHUNK = 4096
 
 

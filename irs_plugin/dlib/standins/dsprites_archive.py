@@ -2,9 +2,9 @@
 
 import os
 
-REASON = "a missing dSprites archive is otherwise reported without what to do about it"
+from irs_plugin.dsprites.archive import ARCHIVE
 
-ARCHIVE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
+REASON = "a missing dSprites archive is otherwise reported without what to do about it"
 
 
 def supply(path: str):
