@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -89,6 +90,14 @@ def test_interruption_leaves_nothing_behind(tmp_path, monkeypatch, failure):
     with pytest.raises(failure):
         ensure_archive(SMALL, tmp_path)
     assert len(calls) == 2 and list(archive_path(tmp_path).parent.iterdir()) == []
+
+
+def test_a_terminated_command_leaves_nothing_behind(tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(archive, "render", lambda labels: os.kill(os.getpid(), signal.SIGTERM))
+    assert cli.main(["dsprites", "--small", "--data_dir", str(tmp_path)]) == 130
+    assert list(archive_path(tmp_path).parent.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_too_little_space_is_said_before_work_starts(tmp_path, monkeypatch, capsys):
