@@ -36,12 +36,17 @@ def source(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """A virtual environment that sees this one's packages, but not its .pth files."""
+    """A virtual environment that sees this one's packages, but neither its .pth files nor an irs_plugin among them."""
     folder = tmp_path_factory.mktemp("venv")
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     purelib = sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)})
-    Path(purelib, "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    borrowed = folder / "borrowed"
+    borrowed.mkdir()
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if "irs_plugin" not in entry.name:
+            (borrowed / entry.name).symlink_to(entry)
+    Path(purelib, "borrowed.pth").write_text(str(borrowed))
     return python, Path(purelib)
 
 

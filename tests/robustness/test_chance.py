@@ -207,7 +207,9 @@ def test_interrupt_ends_the_work():
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_signal_ends_the_threads_too():
     program = (
-        "import time, numpy as np, irs_plugin\n"
+        "import signal, time, numpy as np, irs_plugin\n"
+        # A shell starts background jobs, this suite perhaps among them, with interrupts ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "g = np.arange(40).reshape(20, 2) % 5\n"
         "def score(g, z):\n"
         "    print('ready', flush=True); time.sleep(0.1); return 0.0\n"
