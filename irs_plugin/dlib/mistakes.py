@@ -7,6 +7,7 @@ import traceback
 from types import TracebackType
 
 _DIRECTORY_EXISTS = "Directory already exists and overwrite is False."
+_NO_GIN_FILE = "Unable to open file"
 
 
 def report_in_one_sentence(script: str) -> None:
@@ -37,5 +38,7 @@ def explain(error: BaseException) -> str | None:
     if sentence == _DIRECTORY_EXISTS:
         folder = frame.f_locals.get("output_dir", frame.f_locals.get("model_dir"))
         return f"{folder} exists already: name another output folder, or let --overwrite delete this one first"
+    if sentence.startswith(_NO_GIN_FILE):
+        sentence += " The files of irs_plugin are listed by: irs_plugin configs"
     origin = frame.f_globals.get("__name__", "").partition(".")[0]
     return " ".join(sentence.split()) if origin in ("gin", "irs_plugin") else None

@@ -49,7 +49,7 @@ def conditional_densities(
     """
     from irs_plugin import figures
 
-    folder = check_picture(artifact_dir, output_dir, format, options)
+    folder = check_picture(artifact_dir, output_dir, format, size, options, latents_per_page=latents_per_page)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     score, _ = scored(drawn, options)
     densities = figures.conditional_densities_data(drawn.gen_factors, drawn.latents, score, factor_names=drawn.names)

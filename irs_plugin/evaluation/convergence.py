@@ -14,6 +14,8 @@ from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
 from irs_plugin.evaluation.sampling import Sampling, random_sampling
 from irs_plugin.evaluation.scores import Score, disentanglement_score
+from irs_plugin.robustness.validation import check_choice
+from irs_plugin.robustness.wrapping import check_count, named_scores
 from irs_plugin.sampling.encoding import Representation
 
 
@@ -59,8 +61,14 @@ def convergence(
     """
     from irs_plugin import figures
 
-    folder = check_picture(artifact_dir, output_dir, format, {})
+    folder = check_picture(artifact_dir, output_dir, format, size, {})
+    check_count(num_draws, "num_draws", 1)
+    check_count(num_permutations, "num_permutations", 0)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
+    aligned = drawn.aligned(with_confounder)
+    # One score tells the names before many are computed.
+    names = named_scores(score(drawn.gen_factors, drawn.latents, **aligned))
+    check_choice(drawn_score, "drawn_score", tuple(names))
     result = irs_plugin.convergence(
         drawn.gen_factors,
         drawn.latents,
@@ -68,7 +76,7 @@ def convergence(
         sizes=sizes,
         num_draws=num_draws,
         num_permutations=num_permutations,
-        aligned=drawn.aligned(with_confounder),
+        aligned=aligned,
         seed=random_state,
     )
     picture = figures.convergence(result, score=drawn_score, size=size)

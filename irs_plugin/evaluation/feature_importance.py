@@ -11,6 +11,9 @@ from irs_plugin.evaluation.drawing import Discretizer, draw
 from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
 from irs_plugin.evaluation.sampling import Sampling, random_sampling
+from irs_plugin.importance.forests import MODELS
+from irs_plugin.robustness.validation import check_choice
+from irs_plugin.robustness.wrapping import check_count
 from irs_plugin.sampling.encoding import Representation
 
 
@@ -42,6 +45,10 @@ def feature_importance(
         Plain values under the names of `irs_plugin.importance.result.ImportanceResult`.
     """
     del artifact_dir
+    check_choice(model, "model", tuple(MODELS))
+    check_count(num_trees, "num_trees", 1)
+    check_count(min_samples_leaf, "min_samples_leaf", 1)
+    check_count(max_features, "max_features", 1)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     result = irs_plugin.feature_importance(
         drawn.gen_factors,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irs_plugin.evaluation.drawing import Discretizer, draw
+from irs_plugin.evaluation.factor_names import factor_group
 from irs_plugin.evaluation.pictures import check_picture, save, scored
 from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
@@ -52,14 +53,15 @@ def interventional_effects(
     """
     from irs_plugin import figures
 
-    folder = check_picture(artifact_dir, output_dir, format, options)
+    folder = check_picture(artifact_dir, output_dir, format, size, options, latents_per_page=latents_per_page)
+    wrapping = factor_group(cyclic_factors, ground_truth_data, "cyclic_factors", may_be_empty=True)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     score, shared = scored(drawn, options)
     effects = figures.interventional_effects_data(
         drawn.gen_factors, drawn.latents, score, factor_names=drawn.names, **shared
     )
     pages = figures.draw_interventional_effects(
-        effects, cyclic_factors=cyclic_factors, size=size, latents_per_page=latents_per_page
+        effects, cyclic_factors=wrapping, size=size, latents_per_page=latents_per_page
     )
     return {
         **save(pages, folder, "interventional_effects", format),

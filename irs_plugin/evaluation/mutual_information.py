@@ -11,6 +11,7 @@ from irs_plugin.evaluation.drawing import Discretizer, draw
 from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
 from irs_plugin.evaluation.sampling import Sampling, random_sampling
+from irs_plugin.robustness.wrapping import check_count
 from irs_plugin.sampling.encoding import Representation
 
 
@@ -39,6 +40,7 @@ def mutual_information(
         Plain values under the names of `irs_plugin.importance.result.ImportanceResult`.
     """
     del artifact_dir
+    check_count(num_bins, "num_bins", 2)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     result = irs_plugin.mutual_information(drawn.gen_factors, drawn.latents, num_bins=num_bins)
     return flatten({**result.to_dict(), "factor_names": drawn.names, **drawn.described()})

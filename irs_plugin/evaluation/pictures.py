@@ -11,6 +11,7 @@ from irs_plugin.evaluation.drawing import Draw
 from irs_plugin.evaluation.options import check_options, uses_confounder
 from irs_plugin.robustness.disentanglement import DisentanglementResult
 from irs_plugin.robustness.validation import check_choice
+from irs_plugin.robustness.wrapping import check_count
 
 # Options of the score that its pictures do not take: they concern how distances become a score.
 _ONLY_OF_THE_SCORE = (
@@ -22,15 +23,26 @@ _ONLY_OF_THE_SCORE = (
 )
 
 
-def check_picture(artifact_dir: str | None, output_dir: str | None, format: str, options: Mapping[str, Any]) -> Path:
+def check_picture(
+    artifact_dir: str | None,
+    output_dir: str | None,
+    format: str,
+    size: str,
+    options: Mapping[str, Any],
+    *,
+    latents_per_page: int = 1,
+) -> Path:
     """Check where and how to draw, and the score's options, before anything is encoded; return the folder.
 
     Raises:
-        ValueError: nowhere to write to, an unknown format, or bad options.
+        ValueError: nowhere to write to, an unknown format or size, no latent on a page, or bad options.
     """
     from irs_plugin.figures.saving import FORMATS
+    from irs_plugin.figures.style import width_of
 
     check_choice(format, "format", tuple(FORMATS))
+    width_of(size)
+    check_count(latents_per_page, "latents_per_page", 1)
     check_options(irs_plugin.disentanglement_score, options, of="this picture")
     folder = output_dir or artifact_dir
     if folder is None:

@@ -14,6 +14,7 @@ from irs_plugin.evaluation.pictures import check_picture, save
 from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
 from irs_plugin.evaluation.sampling import Sampling, random_sampling
+from irs_plugin.robustness.wrapping import check_count
 from irs_plugin.sampling.encoding import Representation
 
 
@@ -60,9 +61,12 @@ def robustness_tradeoff(
     """
     from irs_plugin import figures
 
-    folder = check_picture(artifact_dir, output_dir, format, {})
+    folder = check_picture(artifact_dir, output_dir, format, size, {})
     (wanted,) = factor_group(target, ground_truth_data, "target")
     nuisance = factor_group(nuisance_factors, ground_truth_data, "nuisance_factors")
+    if wanted in nuisance:
+        raise ValueError(f"target {target!r} is among the nuisance factors {nuisance_factors!r}; it cannot be both.")
+    check_count(exhaustive_limit, "exhaustive_limit", 0)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     result = irs_plugin.choose_features(
         drawn.gen_factors,

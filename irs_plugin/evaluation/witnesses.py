@@ -11,6 +11,7 @@ from irs_plugin.evaluation.pictures import check_picture, save, scored
 from irs_plugin.evaluation.plain import flatten
 from irs_plugin.evaluation.registration import evaluation_function
 from irs_plugin.evaluation.sampling import Sampling, random_sampling
+from irs_plugin.robustness.wrapping import check_count
 from irs_plugin.sampling.encoding import Representation
 
 
@@ -53,7 +54,8 @@ def witnesses(
     """
     from irs_plugin import figures
 
-    folder = check_picture(artifact_dir, output_dir, format, options)
+    folder = check_picture(artifact_dir, output_dir, format, size, options, latents_per_page=latents_per_page)
+    check_count(num_per_latent, "num_per_latent", 1)
     drawn = draw(ground_truth_data, representation_function, random_state, num_train, batch_size, sampling, discretizer)
     score, shared = scored(drawn, options)
     found = figures.witnesses_data(

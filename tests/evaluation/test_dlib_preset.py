@@ -1,11 +1,16 @@
 """The dlib preset against disentanglement_lib's own functions on the same sample."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import gin
 import numpy as np
 import pytest
 
 from irs_plugin.config_files import find_config
 from irs_plugin.evaluation.interventional_robustness import interventional_robustness
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -34,6 +39,22 @@ def test_same_sample_same_number(data, preset, dtype, tolerance):
     assert ours["dlib_IRS"] == theirs["IRS"]
     assert ours["IRS"] == pytest.approx(theirs["IRS"], abs=tolerance)
     assert ours["num_active_dims"] == 3
+
+
+def test_the_number_of_a_published_kind_of_model(preset):
+    """The codes of a model trained and scored under TensorFlow 1.15, whose own IRS was 0.4912341101973867."""
+    with np.load(DATA / "tf1_beta_vae_codes.npz") as arrays:
+        factors, codes = arrays["gen_factors"].astype(np.int64), arrays["latents"]
+    rows = iter(range(0, len(codes), 16))
+
+    def sample(num, random_state):
+        start = next(rows)
+        return factors[start : start + num], codes[start : start + num]
+
+    found = interventional_robustness(SimpleNamespace(sample=sample), lambda x: x, np.random.RandomState(0))
+    assert found["num_samples"] == 10_000
+    assert found["IRS"] == pytest.approx(0.4912341101973867, abs=1e-6)
+    assert found["dlib_IRS"] == pytest.approx(0.4912341101973867, abs=1e-8)
 
 
 def test_the_bins_are_reported(data, preset):

@@ -89,13 +89,43 @@ def test_witnesses_name_what_changed(images, random_state, tmp_path):
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.__name__)
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"format": "gif"}, "format must be one of 'png', 'pdf', 'svg'; got 'gif'"), ({"artifact_dir": None}, "a folder")],
+    [
+        ({"format": "gif"}, "format must be one of 'png', 'pdf', 'svg'; got 'gif'"),
+        ({"size": "poster"}, "size must be one of 'one_column', 'two_columns'"),
+        ({"artifact_dir": None}, "a folder"),
+    ],
 )
 def test_refusals_before_anything_is_encoded(picture, images, random_state, tmp_path, change, message):
     options = {"artifact_dir": str(tmp_path / "out"), **PICTURES[picture], **change}
     with pytest.raises(ValueError, match=message):
         picture(images, encode, random_state, **options)
     assert images.num_observed == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("picture", "change", "message"),
+    [
+        (interventional_effects, {"cyclic_factors": ["azimuth"]}, "no factor 'azimuth'; its factors are shape"),
+        (interventional_effects, {"diff_quantile": 2.0}, r"diff_quantile must be a number in \[0, 1\]"),
+        (conditional_densities, {"latents_per_page": 0}, "latents_per_page must be an integer of at least 1; got 0"),
+        (witnesses, {"num_per_latent": 0}, "num_per_latent must be an integer of at least 1; got 0"),
+        (importance_matrices, {"num_bins": 1}, "num_bins must be an integer of at least 2; got 1"),
+        (convergence, {"num_draws": 0}, "num_draws must be an integer of at least 1; got 0"),
+        (robustness_tradeoff, {"nuisance_factors": ["posX", "shape"]}, "target 'shape' is among the nuisance factors"),
+    ],
+)
+def test_bad_options_end_before_anything_is_encoded(picture, change, message, images, random_state, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        picture(images, encode, random_state, str(tmp_path / "out"), **{**PICTURES[picture], **change})
+    assert images.num_observed == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_curve_of_nothing_ends_before_the_sizes_are_tried(images, random_state, tmp_path, capsys):
+    with pytest.raises(ValueError, match=r"drawn_score must be one of .*'avg_score'.*; got 'irs'"):
+        convergence(images, encode, random_state, str(tmp_path / "out"), num_train=200, drawn_score="irs")
+    assert "samples" not in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -83,6 +83,22 @@ def test_importance_metrics_are_the_array_functions(data, random_state):
     assert found["factor_names"] == ["shape", "scale", "posX"]
 
 
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (chance_level, {"num_permutations": 1}, "num_permutations must be an integer of at least 2; got 1"),
+        (repeated_scores, {"num_repeats": 1}, "num_repeats must be an integer of at least 2; got 1"),
+        (mutual_information, {"num_bins": 0}, "num_bins must be an integer of at least 2; got 0"),
+        (feature_importance, {"num_trees": 0}, "num_trees must be an integer of at least 1; got 0"),
+        (feature_importance, {"model": "svm"}, "model must be one of 'regressor', 'classifier'; got 'svm'"),
+    ],
+)
+def test_bad_options_end_before_anything_is_encoded(metric, options, message, data, random_state):
+    with pytest.raises(ValueError, match=message):
+        metric(data, encode, random_state, **options)
+    assert data.num_observed == 0
+
+
 def test_names_for_functions_that_need_them(data, random_state):
     del type(data).factor_names
     try:
