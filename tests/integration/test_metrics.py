@@ -58,6 +58,8 @@ SMALLER = {
     "dci": {"dci.num_train": "60", "dci.num_test": "20"},
     "sap_score": {"sap_score.num_train": "60", "sap_score.num_test": "20"},
     "modularity_explicitness": {"modularity_explicitness.num_train": "100", "modularity_explicitness.num_test": "50"},
+    "downstream_task": {"downstream_task.num_train": "[40]", "downstream_task.num_test": "20"},
+    "fairness": {"fairness.num_train": "40", "fairness.num_test_points_per_class": "4"},
     "mig": {"mig.num_train": "100"},
     "unified_scores": {"unified_scores.num_train": "60", "unified_scores.num_test": "20"},
 }
@@ -68,7 +70,9 @@ KEYS = {
     "conditional_densities": "densities",
     "convergence": "steps",
     "dci": "disentanglement",
+    "downstream_task": "40:mean_test_accuracy",
     "factor_vae_metric": "eval_accuracy",
+    "fairness": "mean_fairness:mean_pred:mean_sens",
     "feature_importance": "scores",
     "importance_matrices": "mutual_information.scores",
     "interventional_effects": "effects",
@@ -79,6 +83,7 @@ KEYS = {
     "robustness_tradeoff": "choices",
     "sap_score": "SAP_score",
     "unified_scores": "mutual_information_matrix.mig",
+    "unsupervised_metrics": "gaussian_total_correlation",
     "witnesses": "witnesses",
 }
 

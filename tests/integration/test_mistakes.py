@@ -22,7 +22,7 @@ def assert_one_sentence(process, *parts):
 
 def test_unknown_preset(representation, tmp_path):
     process = evaluate(representation, tmp_path, "metrics/irs_papper.gin")
-    assert_one_sentence(process, "Unable to open file: metrics/irs_papper.gin")
+    assert_one_sentence(process, "Unable to open file: metrics/irs_papper.gin", "listed by: irs_plugin configs")
     assert not list(tmp_path.iterdir())
 
 
@@ -38,6 +38,19 @@ def test_bad_bindings(representation, tmp_path, config, bindings, parts):
     process = evaluate(representation, tmp_path, f"metrics/{config}.gin", **bindings)
     assert_one_sentence(process, *parts)
     assert not list(tmp_path.iterdir())
+
+
+def test_diverged_model(tmp_path):
+    bindings = {**BRIEFLY, "model.training_steps": "1", "vae/AdamOptimizer.learning_rate": "1e30"}
+    # Such a step ruins the weights, as NaN or infinity; they are written before the loss ends the script.
+    run_script(
+        "dlib_train", "--gin_config=models/vae.gin", "--model_dir=model", bindings=bindings, cwd=tmp_path, check=False
+    )
+    flags = ("--gin_config=postprocess/mean.gin", "--model_dir=model", "--output_dir=mean")
+    run_script("dlib_postprocess", *flags, cwd=tmp_path)
+    process = evaluate(tmp_path / "mean", tmp_path, "metrics/irs_paper.gin")
+    assert_one_sentence(process, "of sample 0 is", "codes must be finite", "The model diverged")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mean", "model"]
 
 
 def test_output_folder_that_exists(representation, tmp_path):
