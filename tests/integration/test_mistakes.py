@@ -53,6 +53,18 @@ def test_diverged_model(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mean", "model"]
 
 
+def test_folder_of_another_step(model, tmp_path):
+    process = evaluate(model, tmp_path, "metrics/irs_paper.gin")
+    assert_one_sentence(process, f"{model} is not a folder that the step before", "then postprocess, then evaluate")
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_data_set(representation, tmp_path):
+    process = evaluate(representation, tmp_path, "metrics/irs_paper.gin", dataset__name="'dsprites_ful'")
+    assert_one_sentence(process, "no data set 'dsprites_ful'", "dataset.name")
+    assert not list(tmp_path.iterdir())
+
+
 def test_output_folder_that_exists(representation, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("kept")
