@@ -151,13 +151,18 @@ class Adjuster:
 
     def _cross_fit(self, features: np.ndarray, cells: Cells) -> np.ndarray:
         from sklearn.base import clone
-        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+        from sklearn.model_selection import StratifiedKFold
 
         folds = StratifiedKFold(self.num_folds, shuffle=True, random_state=self.seed)
         model = _default_classifier() if self.classifier is None else clone(self.classifier)
         if not hasattr(model, "predict_proba"):
             raise ValueError(f"classifier must offer predict_proba; {type(model).__name__} does not.")
-        return cross_val_predict(model, features, cells.ids, cv=folds, method="predict_proba")
+        propensities = np.zeros((len(features), cells.num_cells))
+        for train, test in folds.split(features, cells.ids):
+            fitted = clone(model).fit(features[train], cells.ids[train])
+            # By the classifier's own order of classes, which need not be ascending.
+            propensities[np.ix_(test, fitted.classes_)] = fitted.predict_proba(features[test])
+        return propensities
 
     def _with_effective_size(self, found: CellWeights, group: Sequence[int], cells: Cells) -> CellWeights:
         notes = list(found.notes)

@@ -15,6 +15,8 @@ from irs_plugin.robustness.threads import chunks, over_threads
 
 # Lookup tables of values up to this many entries are cheap whatever the number of samples.
 _SMALL_TABLE = 1 << 16
+# Tables of cells may have this many entries a sample; sparser ones are hashed.
+_TABLE_SHARE = 8
 _INT64_MAX = 2**63 - 1
 
 
@@ -136,6 +138,16 @@ def partition(factors: FactorCodes, group: Sequence[int]) -> Cells:
     return number_cells(keys, size)
 
 
+def all_distinct(factors: FactorCodes) -> bool:
+    """Whether no two samples share all factors; may say False where only hashing would tell."""
+    from irs_plugin.robustness import kernels
+
+    keys, size = joint_keys(factors, range(factors.num_factors))
+    if not factors.num_samples <= size <= _TABLE_SHARE * factors.num_samples:
+        return False
+    return kernels.are_distinct(keys.astype(np.int32, copy=False), np.zeros(size, dtype=np.uint8))
+
+
 def joint_keys(factors: FactorCodes, group: Sequence[int]) -> tuple[np.ndarray, int]:
     """Mixed-radix keys `(N,)` of the joint realisations of `group`, and the number of possible keys."""
     size = int(np.prod([factors.sizes[k] for k in group], dtype=object)) if len(group) else 1
@@ -156,7 +168,7 @@ def number_cells(keys: np.ndarray, size: int) -> Cells:
     """Number the cells of non-negative integer keys below `size`."""
     from irs_plugin.robustness import kernels
 
-    if size <= 8 * max(len(keys), 512):
+    if size <= _TABLE_SHARE * max(len(keys), 512):
         table = np.zeros(size, dtype=np.int32)
         return Cells(*kernels.number_by_counting(keys.astype(np.int32, copy=False), table))
     return Cells(*kernels.number_by_hashing(keys.astype(np.int64, copy=False), 1 << int(2 * len(keys)).bit_length()))

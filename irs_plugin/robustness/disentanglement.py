@@ -14,12 +14,18 @@ from typing import Any
 import numpy as np
 
 from irs_plugin.robustness.adjustment import Adjuster, SupportWarning, make_adjuster
-from irs_plugin.robustness.cells import FactorCodes, encode_factors, partition
+from irs_plugin.robustness.cells import FactorCodes, all_distinct, encode_factors, partition
 from irs_plugin.robustness.expectations import Expectation, expect, make_expectation
 from irs_plugin.robustness.plain import plain
-from irs_plugin.robustness.quantiles import deviation_quantiles
+from irs_plugin.robustness.quantiles import Partition, deviation_quantiles
 from irs_plugin.robustness.statistics import FactorStatistics, PackedStatistics
-from irs_plugin.robustness.validation import check_arrays, check_choice, check_fraction, check_quantile
+from irs_plugin.robustness.validation import (
+    check_arrays,
+    check_choice,
+    check_fraction,
+    check_quantile,
+    refuse_not_finite,
+)
 
 FACTOR_WEIGHTS = ("observed", "uniform")
 REPLICATES = ("mean", "separate")
@@ -187,19 +193,23 @@ def disentanglement_score(
         adjustment=adjustment,
         **adjustment_options,
     )
-    gen_factors, latents = check_arrays(gen_factors, latents)
+    # Whether codes are finite shows for nothing in the statistics that are taken first.
+    gen_factors, latents = check_arrays(gen_factors, latents, finite=False)
     return _score(encode_factors(gen_factors), latents, options)
 
 
 def _score(factors: FactorCodes, latents: np.ndarray, options: _Options) -> DisentanglementResult:
     """The score of whole arrays, under any options."""
-    everything = partition(factors, range(factors.num_factors))
-    if options.replicates == "separate" or everything.num_cells == len(latents):
+    # Where no combination occurs twice, as in a grid, there is nothing to average and no cell to number.
+    everything = None if all_distinct(factors) else partition(factors, range(factors.num_factors))
+    if everything is None or options.replicates == "separate" or everything.num_cells == len(latents):
         points = _Points.of(latents, factors.codes, factors.sizes)
     else:
         values = options.expectation.per_cell(latents, everything)
         codes = np.take(factors.codes, everything.first, axis=1)
         points = _Points.of(values, codes, factors.sizes, everything.counts)
+    if not points.statistics.finite:
+        refuse_not_finite(latents)
     centres = centre = None
     notes: list[str] = []
     if not options.plain_means:
@@ -209,7 +219,8 @@ def _score(factors: FactorCodes, latents: np.ndarray, options: _Options) -> Dise
         centres = [expected.values for expected in found]
         notes = [note for expected in found for note in expected.notes]
         centre = options.expectation.per_cell(latents, partition(factors, ()))[0]
-    return _evaluate(points, options, everything.num_cells, centres, centre, notes)
+    num_combinations = len(latents) if everything is None else everything.num_cells
+    return _evaluate(points, options, num_combinations, centres, centre, notes)
 
 
 @dataclass(frozen=True)
@@ -259,13 +270,14 @@ def _evaluate(
     centre = whole.sums.sum(axis=0) / num_samples if centre is None else centre
     max_deviations = np.maximum(most - centre, centre - least)
     if options.normalizer_quantile < 1.0:
-        one, count = np.zeros(len(points.values), dtype=np.int32), np.array([len(points.values)])
-        max_deviations = deviation_quantiles(points.values, one, count, centre[None], options.normalizer_quantile)[0]
-    deviations = np.empty((len(centre), len(factors)))
-    for i, factor in enumerate(factors):
-        means = factor.sums / np.maximum(factor.counts, 1)[:, None] if centres is None else centres[i]
-        farthest = _farthest(points, i, means, factor, options.diff_quantile)
-        deviations[:, i] = _average(farthest, factor.counts, options)
+        one = Partition(np.zeros(len(points.values), dtype=np.int32), np.array([len(points.values)]), centre[None])
+        max_deviations = deviation_quantiles(points.values, [one], options.normalizer_quantile)[0][0]
+    if centres is None:
+        centres = [factor.sums / np.maximum(factor.counts, 1)[:, None] for factor in factors]
+    farthest = _farthest(points, factors, centres, options.diff_quantile)
+    deviations = np.column_stack(
+        [_average(far, factor.counts, options) for far, factor in zip(farthest, factors, strict=True)]
+    )
     lone = [i for i, factor in enumerate(factors) if factor.num_points.max() == 1]
     sizes = [int(np.count_nonzero(factor.counts)) for factor in factors]
     diagnostics = _support(sizes, num_combinations, lone, notes)
@@ -273,13 +285,21 @@ def _evaluate(
     return _assemble(deviations, max_deviations, magnitudes, lone, num_samples, options, diagnostics)
 
 
-def _farthest(points: _Points, i: int, centres: np.ndarray, factor: FactorStatistics, quantile: float) -> np.ndarray:
-    """MPIDA of every latent for every value of factor i, `(size, num_latents)`; 0 for values that do not occur."""
+def _farthest(
+    points: _Points, factors: Sequence[FactorStatistics], centres: Sequence[np.ndarray], quantile: float
+) -> list[np.ndarray]:
+    """MPIDA of every latent for every value of each factor, `(size, num_latents)`; 0 for values that do not occur."""
     if quantile < 1.0:
-        return deviation_quantiles(points.values, points.codes[i], factor.num_points, centres, quantile)
+        partitions = [
+            Partition(codes, factor.num_points, centre)
+            for codes, factor, centre in zip(points.codes, factors, centres, strict=True)
+        ]
+        return deviation_quantiles(points.values, partitions, quantile)
     # The farthest point from a centre is the smallest or the largest.
-    farthest = np.maximum(factor.maxima - centres, centres - factor.minima)
-    return np.where(factor.counts[:, None] > 0, farthest, 0.0)
+    return [
+        np.where(factor.counts[:, None] > 0, np.maximum(factor.maxima - centre, centre - factor.minima), 0.0)
+        for factor, centre in zip(factors, centres, strict=True)
+    ]
 
 
 def _average(farthest: np.ndarray, counts: np.ndarray, options: _Options) -> np.ndarray:

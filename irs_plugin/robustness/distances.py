@@ -29,8 +29,12 @@ def make_distance(distance: str | Distance, latents: np.ndarray) -> Distance:
     check_choice(distance, "distance", DISTANCES)
     if distance == "mahalanobis":
         covariance = np.atleast_2d(np.cov(latents, rowvar=False))
-        # Directions with less than 1e-6 of the largest standard deviation are the rounding noise of single precision.
-        precision = np.linalg.pinv(covariance, rcond=1e-12, hermitian=True)
+        scale = np.sqrt(np.diag(covariance))
+        # Less than 1e-6 of a latent's own size is the rounding noise of single precision: such a latent is left out.
+        scale[scale <= 1e-6 * np.abs(latents).max(axis=0)] = np.inf
+        # In units of each latent's standard deviation, so that none is dropped for being small beside the others.
+        precision = np.linalg.pinv(covariance / np.outer(scale, scale), rcond=1e-12, hermitian=True)
+        precision /= np.outer(scale, scale)
         # Rounding may leave a squared length a hair below zero.
         return lambda left, right: np.sqrt(
             np.maximum(np.einsum("nl,lm,nm->n", left - right, precision, left - right), 0.0)

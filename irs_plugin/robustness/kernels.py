@@ -49,6 +49,16 @@ def shift_columns(flat, steps, start, stop, minima, offsets, codes, present):
 
 
 @_compile
+def are_distinct(keys, seen):
+    """Whether no key `(N,)` int32 occurs twice; `seen` is uint8 zeros, one for each possible key."""
+    for n in range(keys.shape[0]):
+        if seen[keys[n]]:
+            return False
+        seen[keys[n]] = 1
+    return True
+
+
+@_compile
 def number_by_counting(keys, table):
     """Number the cells of small integer keys in ascending order.
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from irs_plugin.robustness.threads import chunks, over_threads
@@ -42,43 +46,50 @@ def grouped_quantile(
     return found, deciding
 
 
-def deviation_quantiles(
-    points: np.ndarray, ids: np.ndarray, counts: np.ndarray, centres: np.ndarray, quantile: float
-) -> np.ndarray:
-    """Quantile of |point − centre of its cell| for every cell and latent, on all cores.
+@dataclass(frozen=True)
+class Partition:
+    """Points in cells, each cell with a centre.
+
+    Attributes:
+        ids: `(N,)` int32 cell of each point.
+        counts: `(num_cells,)` points in each cell; may be 0.
+        centres: `(num_cells, num_latents)`.
+    """
+
+    ids: np.ndarray
+    counts: np.ndarray
+    centres: np.ndarray
+
+
+def deviation_quantiles(points: np.ndarray, partitions: Sequence[Partition], quantile: float) -> list[np.ndarray]:
+    """Quantile of |point − centre of its cell| for every cell and latent of several partitions, on all cores.
 
     Args:
         points: `(N, num_latents)`.
-        ids: `(N,)` int32.
-        counts: `(num_cells,)` points in each cell; may be 0, where the quantile is 0.
-        centres: `(num_cells, num_latents)`.
+        partitions: of the N points.
         quantile: in [0, 1], interpolated linearly.
 
     Returns:
-        `(num_cells, num_latents)`.
+        `(num_cells, num_latents)` for each partition, 0 where a cell is empty.
     """
-    # The kernels are compiled for this memory order only.
-    centres = np.ascontiguousarray(centres)
     block = _high_quantiles if quantile >= _HIGH_QUANTILE else _any_quantiles
-    quantiles = np.zeros_like(centres)
+    quantiles = [np.zeros(partition.centres.shape) for partition in partitions]
+    # The kernels are compiled for this memory order only.
+    partitions = [replace(partition, centres=np.ascontiguousarray(partition.centres)) for partition in partitions]
     over_threads(
-        lambda latents: block(points, ids, counts, centres, quantile, latents, quantiles),
-        chunks(points.shape[1]),
-        work=points.size,
+        lambda piece: block(points, partitions[piece[0]], quantile, piece[1], quantiles[piece[0]]),
+        list(itertools.product(range(len(partitions)), chunks(points.shape[1]))),
+        work=points.size * len(partitions),
     )
     return quantiles
 
 
 def _any_quantiles(
-    points: np.ndarray,
-    ids: np.ndarray,
-    counts: np.ndarray,
-    centres: np.ndarray,
-    quantile: float,
-    latents: tuple[int, int],
-    out: np.ndarray,
+    points: np.ndarray, cells: Partition, quantile: float, latents: tuple[int, int], out: np.ndarray
 ) -> None:
     from irs_plugin.robustness import kernels
+
+    ids, counts, centres = cells.ids, cells.counts, cells.centres
 
     starts, column = kernels.cell_starts(counts), np.zeros(len(counts))
     for latent in range(*latents):
@@ -88,19 +99,15 @@ def _any_quantiles(
 
 
 def _high_quantiles(
-    points: np.ndarray,
-    ids: np.ndarray,
-    counts: np.ndarray,
-    centres: np.ndarray,
-    quantile: float,
-    latents: tuple[int, int],
-    out: np.ndarray,
+    points: np.ndarray, cells: Partition, quantile: float, latents: tuple[int, int], out: np.ndarray
 ) -> None:
     from irs_plugin.robustness import kernels
 
+    ids, counts, centres = cells.ids, cells.counts, cells.centres
+
     bounds = np.full(centres.shape, -1.0)
     if len(points) >= _MANY_POINTS:
-        bounds = _bounds_from_few(points, ids, counts, centres, quantile, latents)
+        bounds = _bounds_from_few(points, cells, quantile, latents)
     places = quantile * np.maximum(counts - 1, 0)
     below = np.floor(places)
     starts = kernels.cell_starts(counts - below.astype(np.int64))
@@ -118,24 +125,17 @@ def _high_quantiles(
         out[:, latent] = column
 
 
-def _bounds_from_few(
-    points: np.ndarray,
-    ids: np.ndarray,
-    counts: np.ndarray,
-    centres: np.ndarray,
-    quantile: float,
-    latents: tuple[int, int],
-) -> np.ndarray:
+def _bounds_from_few(points: np.ndarray, cells: Partition, quantile: float, latents: tuple[int, int]) -> np.ndarray:
     """Values that lie below the quantiles with near certainty, from lower quantiles of a few points."""
     # Drawn, as a regular stride may meet only some values of a factor. What is drawn does not change the result.
     drawn = np.random.default_rng(0).integers(0, len(points), _PILOT_POINTS)
-    few, owners = points[drawn], ids[drawn]
-    sizes = np.bincount(owners, minlength=len(counts))
+    few, owners = points[drawn], cells.ids[drawn]
+    sizes = np.bincount(owners, minlength=len(cells.counts))
     smallest = max(int(sizes.min()), 1)
     # Five standard errors of the share of points below the quantile.
     lower = quantile - 5.0 * np.sqrt(quantile * (1.0 - quantile) / smallest) - 1.0 / smallest
-    bounds = np.full(centres.shape, -1.0)
+    bounds = np.full(cells.centres.shape, -1.0)
     if lower > 0.5:
-        _high_quantiles(few, owners, sizes, centres, lower, latents, bounds)
+        _high_quantiles(few, Partition(owners, sizes, cells.centres), lower, latents, bounds)
     # Values equal to the bound are to be kept too.
     return np.nextafter(bounds, -np.inf)

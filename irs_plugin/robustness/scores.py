@@ -15,8 +15,17 @@ from irs_plugin.robustness.distances import Distance, make_distance
 from irs_plugin.robustness.expectations import Expectation, InterventionalExpectation, expect, make_expectation
 from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.quantiles import grouped_quantile
-from irs_plugin.robustness.validation import check_arrays, check_choice, check_fraction, check_group, check_quantile
+from irs_plugin.robustness.validation import (
+    check_arrays,
+    check_choice,
+    check_fraction,
+    check_group,
+    check_quantile,
+    refuse_magnitude,
+)
 
+# Squares of codes within these bounds are ordinary floats.
+_SMALLEST, _LARGEST = 1e-140, 1e140
 # Rows listed behind each supremum; a cell may hold millions.
 _MAX_ROWS = 100
 
@@ -220,6 +229,9 @@ def interventional_robustness(
     gen_factors, latents = check_arrays(gen_factors, latents)
     fixed, intervened, dims = _check_groups(gen_factors, latents, latent_dims, fixed_factors, intervened_factors)
     factors, codes = encode_factors(gen_factors), np.ascontiguousarray(latents[:, dims])
+    largest = np.abs(codes).max()
+    if largest > 0.0 and not _SMALLEST < largest < _LARGEST:
+        refuse_magnitude(largest)
     measure = make_distance(distance, codes)
 
     held = expect(factors, codes, fixed, adjuster, expected)

@@ -90,6 +90,11 @@ class PackedStatistics:
         """How many samples were added."""
         return int(self._parts[0][: self._starts[1]].sum())
 
+    @property
+    def finite(self) -> bool:
+        """Whether all that was added is finite, and so are the sums."""
+        return bool(np.isfinite(self._parts[2][: self._starts[1], 0]).all())
+
     def factors(self) -> list[FactorStatistics]:
         """Statistics of the values of every factor, summed over whatever it was packed with."""
         found: dict[int, FactorStatistics] = {}

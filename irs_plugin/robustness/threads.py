@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 # Below this many elementary steps starting threads costs more than they save.
-_WORTHWHILE = 1_000_000
+_WORTHWHILE = 200_000
 
 
 def num_cores() -> int:

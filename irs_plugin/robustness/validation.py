@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 
-def check_arrays(gen_factors: Any, latents: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_arrays(gen_factors: Any, latents: Any, *, finite: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Return factors and codes as arrays fit for scoring.
 
     Args:
         gen_factors: `(num_samples, num_factors)`, integer, boolean, string or float realisations.
         latents: `(num_samples, num_latents)`, real numbers.
+        finite: whether to look for codes that are not finite; False for callers that notice by themselves.
 
     Returns:
         The factors, floats with whole values turned into integers, and the codes as C-contiguous float64.
@@ -22,27 +23,43 @@ def check_arrays(gen_factors: Any, latents: Any) -> tuple[np.ndarray, np.ndarray
         ValueError: wrong number of dimensions, no samples, differing lengths, NaN or infinite entries, or a float
             factor with as many values as samples.
     """
-    latents = check_latents(latents)
+    latents = check_latents(latents, finite=finite)
     return check_factors(gen_factors, num_samples=latents.shape[0]), latents
 
 
-def check_latents(latents: Any) -> np.ndarray:
-    """Return codes `(num_samples, num_latents)` as C-contiguous float64; refuse anything that is not finite."""
+def check_latents(latents: Any, *, finite: bool = True) -> np.ndarray:
+    """Return codes `(num_samples, num_latents)` as C-contiguous float64; refuse what is not finite, if asked to."""
     latents = _matrix(latents, "latents", "num_latents")
     if latents.dtype.kind not in "fiub":
         raise ValueError(f"latents must be real numbers; got dtype {latents.dtype}.")
     latents = np.ascontiguousarray(latents, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = latents.sum()
-    # One bad entry spoils the sum, which is quicker to take than a mask of all entries.
-    finite = np.True_ if np.isfinite(total) else np.isfinite(latents)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        raise ValueError(
-            f"latents must be finite; latents[{row}, {column}] is {latents[row, column]} "
-            f"({finite.size - int(finite.sum())} such entries). Mend the encoder or drop those samples."
-        )
+    if finite:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = latents.sum()
+        # One bad entry spoils the sum, which is quicker to take than a mask of all entries.
+        if not np.isfinite(total):
+            refuse_not_finite(latents)
     return latents
+
+
+def refuse_not_finite(latents: np.ndarray) -> None:
+    """Raise ValueError for codes whose sums are not finite, naming the first that is to blame."""
+    finite = np.isfinite(latents)
+    if finite.all():
+        refuse_magnitude(np.abs(latents).max())
+    row, column = np.argwhere(~finite)[0]
+    raise ValueError(
+        f"latents must be finite; latents[{row}, {column}] is {latents[row, column]} "
+        f"({finite.size - int(finite.sum())} such entries). Mend the encoder or drop those samples."
+    )
+
+
+def refuse_magnitude(largest: float) -> None:
+    """Raise ValueError for codes so large or so small that their sums or squares leave the range of floats."""
+    raise ValueError(
+        f"the largest magnitude among the latents is {largest:g}, too extreme for sums and squares; rescale "
+        f"them, which changes no score."
+    )
 
 
 def check_factors(gen_factors: Any, num_samples: int | None = None) -> np.ndarray:

@@ -30,6 +30,7 @@ def with_entry(array, index, value):
         (lambda g, z: (g, with_entry(z, (5, 1), np.nan)), r"latents\[5, 1\] is nan"),
         (lambda g, z: (g, with_entry(z, (5, 1), np.inf)), r"latents\[5, 1\] is inf"),
         (lambda g, z: (with_entry(g, (3, 2), np.nan), z), r"gen_factors\[3, 2\] is nan"),
+        (lambda g, z: (g, z * 1e306), "too extreme for sums and squares; rescale"),
         (lambda g, z: (g[:-1], z), "399 samples and latents has 400"),
         (lambda g, z: (g.T, z.T), "3 samples and latents has 2"),
         (lambda g, z: (g, z[:, 0]), r"latents must have shape .* got an array of shape \(400,\)"),
@@ -117,12 +118,32 @@ def test_an_inactive_latent_keeps_its_index_and_takes_no_part(problem):
     assert found.to_dict()["irs_matrix"][1] == [None, None, None]
 
 
+@pytest.mark.parametrize("factor", [1e160, 1e-160])
+def test_squares_that_leave_the_range_of_floats_are_refused(problem, factor):
+    with pytest.raises(ValueError, match="too extreme for sums and squares; rescale"):
+        irs_plugin.interventional_robustness(
+            problem[0], problem[1] * factor, latent_dims=[0, 1], fixed_factors=0, intervened_factors=1
+        )
+
+
 def test_a_collapsed_group_has_no_score(problem):
     found = irs_plugin.interventional_robustness(
         problem[0], np.full((400, 2), 0.1), latent_dims=[0, 1], fixed_factors=0, intervened_factors=1
     )
     assert np.isnan(found.irs) and "collapsed" in found.reason
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["irs"] is None
+
+
+def test_mahalanobis_does_not_depend_on_the_units_of_the_latents(problem):
+    """Nor does a latent that varies by rounding only take part."""
+    groups = {"fixed_factors": 0, "intervened_factors": 1, "distance": "mahalanobis"}
+    plain = irs_plugin.interventional_robustness(*problem, latent_dims=[0, 1], **groups).irs
+    scaled = irs_plugin.interventional_robustness(problem[0], problem[1] * [1e-9, 1e9], latent_dims=[0, 1], **groups)
+    assert scaled.irs == pytest.approx(plain, abs=1e-9)
+    rounding = np.float32(0.1) * (1 + np.random.default_rng(0).choice([0, 1.2e-7], (400, 1)))
+    padded = np.hstack([problem[1], rounding])
+    found = irs_plugin.interventional_robustness(problem[0], padded, latent_dims=[0, 1, 2], **groups)
+    assert found.irs == pytest.approx(plain, abs=1e-9)
 
 
 def test_one_sample_a_realisation_is_not_a_perfect_score():

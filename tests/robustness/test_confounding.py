@@ -96,6 +96,28 @@ def test_any_classifier_estimates_the_propensity():
         assert np.abs(found.values[:, 0] - TRUTH).max() < 0.02
 
 
+class DescendingClasses(LogisticRegression):
+    """A classifier whose columns run from the largest class to the smallest."""
+
+    def fit(self, features, labels):
+        super().fit(features, labels)
+        self.classes_ = self.classes_[::-1]
+        return self
+
+    def predict_proba(self, features):
+        one = 1.0 / (1.0 + np.exp(-(features @ self.coef_.T + self.intercept_)))
+        return np.hstack([one, 1.0 - one])
+
+
+def test_probabilities_are_taken_in_the_classifiers_own_order_of_classes():
+    gen_factors, latents, _ = confounded(20_000, seed=3)
+    ascending, descending = (
+        interventional_expectation(gen_factors, latents, 0, adjustment="propensity", classifier=classifier()).values
+        for classifier in (LogisticRegression, DescendingClasses)
+    )
+    np.testing.assert_allclose(descending, ascending, rtol=0, atol=1e-9)
+
+
 def test_a_classifier_of_a_continuous_confounder():
     rng = np.random.default_rng(0)
     confounder = rng.normal(size=50_000)

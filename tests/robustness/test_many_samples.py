@@ -5,7 +5,7 @@ import pytest
 
 import irs_plugin
 from irs_plugin.robustness import cells
-from irs_plugin.robustness.quantiles import deviation_quantiles, grouped_quantile
+from irs_plugin.robustness.quantiles import Partition, deviation_quantiles, grouped_quantile
 
 SIZES = (3, 6, 10, 32, 32)
 
@@ -57,7 +57,7 @@ def test_a_pilot_that_misleads_costs_time_only():
     points[ids == 1, 2] = rng.permutation(np.r_[np.full(30, 1e6), np.zeros((ids == 1).sum() - 30)])
     counts, centres = np.bincount(ids), np.zeros((3, 3))
     for quantile in (0.9, 0.99, 0.9999, 1.0):
-        found = deviation_quantiles(points, ids, counts, centres, quantile)
+        (found,) = deviation_quantiles(points, [Partition(ids, counts, centres)], quantile)
         expected = [np.quantile(np.abs(points[ids == cell]), quantile, axis=0) for cell in range(3)]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -101,6 +101,14 @@ def test_a_value_that_a_few_rows_do_not_show_is_found():
     encoded = cells.encode_factors(values)
     assert encoded.sizes == (2, 2)
     assert encoded.codes[:, 77_777].tolist() == [0, 1] and encoded.codes[:, 0].tolist() == [1, 0]
+
+
+def test_whether_samples_share_all_factors():
+    grid = np.array(np.unravel_index(np.arange(24), (2, 3, 4))).T
+    assert cells.all_distinct(cells.encode_factors(grid))
+    assert cells.all_distinct(cells.encode_factors(grid[::2]))
+    assert not cells.all_distinct(cells.encode_factors(grid[[0, 1, 2, 1]]))
+    assert not cells.all_distinct(cells.encode_factors(np.vstack([grid, grid[:1]])))
 
 
 @pytest.mark.parametrize("num_factors", [2, 5, 20])
