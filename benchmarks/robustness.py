@@ -92,8 +92,8 @@ def compare(board: Board, name: str, factors: np.ndarray, latents: np.ndarray, q
         return disentanglement_score(factors, latents, diff_quantile=quantile, factor_weights="uniform")
 
     difference = np.abs(ours().irs_matrix - theirs(factors, latents, quantile)["IRS_matrix"]).max()
-    fast = best_of(ours, 5 if len(factors) > 100_000 else 50)
-    slow = best_of(lambda: theirs(factors, latents, quantile), 3)
+    times = 10 if len(factors) > 100_000 else 50
+    fast, slow = best_of(ours, times), best_of(lambda: theirs(factors, latents, quantile), times)
     label = f"{name}, {len(factors)} samples, quantile {quantile:g}"
     figure = f"{slow / fast:.1f}× ({slow:.4f} s → {fast:.4f} s)"
     board.show(label, figure, f"≥ {target:g}×", slow / fast >= target)

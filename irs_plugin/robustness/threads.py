@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-# Below this many elementary steps starting threads costs more than they save.
+# Below this many elementary steps handing work over costs more than it saves.
 _WORTHWHILE = 200_000
 
 
@@ -20,14 +21,19 @@ def num_cores() -> int:
 def over_threads(function: Callable[[Any], Any], pieces: Iterable[Any], *, work: int) -> list[Any]:
     """`[function(piece) for piece in pieces]`, on all cores if the total `work` is worth it.
 
-    Only for functions that spend their time without the GIL.
+    Only for functions that spend their time without the GIL and do not themselves hand work over.
     """
     pieces = list(pieces)
-    workers = min(num_cores(), len(pieces))
-    if workers < 2 or work < _WORTHWHILE:
+    if min(num_cores(), len(pieces)) < 2 or work < _WORTHWHILE:
         return [function(piece) for piece in pieces]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, pieces))
+    return list(_pool(os.getpid()).map(function, pieces))
+
+
+@functools.cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The threads of this process, kept, as starting them takes longer than a small score; a fork has none of them."""
+    del process
+    return ThreadPoolExecutor(num_cores(), thread_name_prefix="irs_plugin")
 
 
 def chunks(num_samples: int) -> list[tuple[int, int]]:
