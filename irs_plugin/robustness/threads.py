@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -24,9 +25,25 @@ def over_threads(function: Callable[[Any], Any], pieces: Iterable[Any], *, work:
     Only for functions that spend their time without the GIL and do not themselves hand work over.
     """
     pieces = list(pieces)
-    if min(num_cores(), len(pieces)) < 2 or work < _WORTHWHILE:
+    others = min(num_cores(), len(pieces)) - 1
+    if others < 1 or work < _WORTHWHILE:
         return [function(piece) for piece in pieces]
-    return list(_pool(os.getpid()).map(function, pieces))
+    results, waiting = [None] * len(pieces), deque(enumerate(pieces))
+
+    def work_through() -> None:
+        while True:
+            try:
+                place, piece = waiting.popleft()
+            except IndexError:
+                return
+            results[place] = function(piece)
+
+    # The calling thread takes part: it has a core already, where those woken up may first share one.
+    submitted = [_pool(os.getpid()).submit(work_through) for _ in range(others)]
+    work_through()
+    for future in submitted:
+        future.result()
+    return results
 
 
 @functools.cache
