@@ -207,7 +207,7 @@ def _score(factors: FactorCodes, latents: np.ndarray, options: _Options) -> Dise
     else:
         values = options.expectation.per_cell(latents, everything)
         codes = np.take(factors.codes, everything.first, axis=1)
-        points = _Points.of(values, codes, factors.sizes, everything.counts)
+        points = _Points.of(values, codes, factors.sizes, everything.counts, np.abs(latents).max(axis=0))
     if not points.statistics.finite:
         refuse_not_finite(latents)
     centres = centre = None
@@ -231,19 +231,26 @@ class _Points:
         values: `(M, num_latents)`, or None where only their statistics are kept.
         codes: `(K, M)` likewise.
         statistics: by value of every factor.
+        magnitudes: `(num_latents,)` largest absolute values of the samples behind them; None where these are the points.
     """
 
     values: np.ndarray | None
     codes: np.ndarray | None
     statistics: PackedStatistics
+    magnitudes: np.ndarray | None = None
 
     @classmethod
     def of(
-        cls, values: np.ndarray, codes: np.ndarray, sizes: Sequence[int], multiplicities: np.ndarray | None = None
+        cls,
+        values: np.ndarray,
+        codes: np.ndarray,
+        sizes: Sequence[int],
+        multiplicities: np.ndarray | None = None,
+        magnitudes: np.ndarray | None = None,
     ) -> _Points:
         statistics = PackedStatistics(sizes, values.shape[1], len(values))
         statistics.update(codes, values, multiplicities)
-        return cls(values, codes, statistics)
+        return cls(values, codes, statistics, magnitudes)
 
 
 def _evaluate(
@@ -281,7 +288,7 @@ def _evaluate(
     lone = [i for i, factor in enumerate(factors) if factor.num_points.max() == 1]
     sizes = [int(np.count_nonzero(factor.counts)) for factor in factors]
     diagnostics = _support(sizes, num_combinations, lone, notes)
-    magnitudes = np.maximum(np.abs(least), np.abs(most))
+    magnitudes = np.maximum(np.abs(least), np.abs(most)) if points.magnitudes is None else points.magnitudes
     return _assemble(deviations, max_deviations, magnitudes, lone, num_samples, options, diagnostics)
 
 
@@ -418,7 +425,7 @@ class DisentanglementStatistics:
                 f"{num_latents}."
             )
         self._check_options()
-        self._statistics = self._counts = self._sums = None
+        self._statistics = self._counts = self._sums = self._magnitudes = None
         if self._options.replicates == "separate":
             self._statistics = PackedStatistics(self.factor_sizes, self.num_latents, 1 << 20)
             return
@@ -430,6 +437,7 @@ class DisentanglementStatistics:
             )
         self._counts = np.zeros(combinations, dtype=np.int64)
         self._sums = np.zeros((combinations, self.num_latents))
+        self._magnitudes = np.zeros(self.num_latents)
 
     def _check_options(self) -> None:
         options = self._options
@@ -467,6 +475,7 @@ class DisentanglementStatistics:
         keys = np.ravel_multi_index(tuple(codes), self.factor_sizes)
         np.add.at(self._counts, keys, 1)
         np.add.at(self._sums, keys, latents)
+        np.maximum(self._magnitudes, np.abs(latents).max(axis=0), out=self._magnitudes)
         return self
 
     def merge(self, other: DisentanglementStatistics) -> DisentanglementStatistics:
@@ -479,6 +488,7 @@ class DisentanglementStatistics:
         else:
             self._counts += other._counts
             self._sums += other._sums
+            np.maximum(self._magnitudes, other._magnitudes, out=self._magnitudes)
         return self
 
     def compute(self) -> DisentanglementResult:
@@ -489,7 +499,8 @@ class DisentanglementStatistics:
             seen = np.flatnonzero(self._counts)
             codes = np.array(np.unravel_index(seen, self.factor_sizes), dtype=np.int32)
             counts, num_combinations = self._counts[seen], len(seen)
-            points = _Points.of(self._sums[seen] / counts[:, None], codes, self.factor_sizes, counts)
+            values = self._sums[seen] / counts[:, None]
+            points = _Points.of(values, codes, self.factor_sizes, counts, self._magnitudes)
         if not points.statistics.num_samples:
             raise ValueError("nothing to score: no samples were added; call update first.")
         return _evaluate(points, self._options, num_combinations)

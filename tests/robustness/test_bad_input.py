@@ -107,6 +107,20 @@ def test_a_collapsed_model_scores_zero_and_says_why(problem, constant, dtype):
     assert values["parents"] == [None] * 3 and values["disentanglement_scores"] == [None] * 3
 
 
+def test_activity_is_measured_by_the_samples_where_they_are_averaged():
+    """Averages that differ by rounding beside the size of the samples behind them do not make a latent active."""
+    gen_factors = np.array([[1, 1], [0, 1], [1, 1], [1, 1], [0, 0], [1, 0]])
+    latents = np.array([[1.0], [3e-30], [0.0], [0.0], [0.0], [0.0]])
+    found = irs_plugin.disentanglement_score(gen_factors, latents, expectation="median")
+    assert found.num_active_dims == 0 and "collapsed" in found.reason
+    means = np.array([[1.0], [1e-12], [-1.0], [0.0], [0.0], [0.0]])
+    statistics = irs_plugin.DisentanglementStatistics((2, 2), 1)
+    for rows in (slice(0, 3), slice(3, 6)):
+        statistics.merge(irs_plugin.DisentanglementStatistics((2, 2), 1).update(gen_factors[rows], means[rows]))
+    for result in (statistics.compute(), irs_plugin.disentanglement_score(gen_factors, means)):
+        assert result.num_active_dims == 0
+
+
 def test_an_inactive_latent_keeps_its_index_and_takes_no_part(problem):
     gen_factors, latents = problem
     alone = irs_plugin.disentanglement_score(gen_factors, latents)
