@@ -231,7 +231,7 @@ class _Points:
         values: `(M, num_latents)`, or None where only their statistics are kept.
         codes: `(K, M)` likewise.
         statistics: by value of every factor.
-        magnitudes: `(num_latents,)` largest absolute values of the samples behind them; None where these are the points.
+        magnitudes: `(num_latents,)` largest absolute values of the samples; None where these are the points.
     """
 
     values: np.ndarray | None
