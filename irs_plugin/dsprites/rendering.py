@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 FACTOR_NAMES = ("shape", "scale", "orientation", "posX", "posY")
 FACTOR_SIZES = (3, 6, 40, 32, 32)
-SHAPES = ("square", "ellipse", "heart")
 IMAGE_SIDE = 64
 
 # Everything below is in pixels, lengths of sprites at scale 1.

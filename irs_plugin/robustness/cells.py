@@ -138,14 +138,17 @@ def partition(factors: FactorCodes, group: Sequence[int]) -> Cells:
     return number_cells(keys, size)
 
 
-def all_distinct(factors: FactorCodes) -> bool:
-    """Whether no two samples share all factors; may say False where only hashing would tell."""
+def repeated_cells(factors: FactorCodes) -> Cells | None:
+    """Partition by all factors, or None where no two samples share them all: then there is no cell to number."""
     from irs_plugin.robustness import kernels
 
     keys, size = joint_keys(factors, range(factors.num_factors))
-    if not factors.num_samples <= size <= _TABLE_SHARE * factors.num_samples:
-        return False
-    return kernels.are_distinct(keys.astype(np.int32, copy=False), np.zeros(size, dtype=np.uint8))
+    if factors.num_samples <= size <= _TABLE_SHARE * factors.num_samples:
+        keys = keys.astype(np.int32, copy=False)
+        if kernels.are_distinct(keys, np.zeros(size, dtype=np.uint8)):
+            return None
+    cells = number_cells(keys, size)
+    return None if cells.num_cells == factors.num_samples else cells
 
 
 def joint_keys(factors: FactorCodes, group: Sequence[int]) -> tuple[np.ndarray, int]:

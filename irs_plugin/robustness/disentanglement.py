@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from irs_plugin.robustness.adjustment import Adjuster, SupportWarning, make_adjuster
-from irs_plugin.robustness.cells import FactorCodes, all_distinct, encode_factors, partition
+from irs_plugin.robustness.cells import FactorCodes, encode_factors, partition, repeated_cells
 from irs_plugin.robustness.expectations import Expectation, expect, make_expectation
 from irs_plugin.robustness.plain import plain
 from irs_plugin.robustness.quantiles import Partition, deviation_quantiles
@@ -201,8 +201,8 @@ def disentanglement_score(
 def _score(factors: FactorCodes, latents: np.ndarray, options: _Options) -> DisentanglementResult:
     """The score of whole arrays, under any options."""
     # Where no combination occurs twice, as in a grid, there is nothing to average and no cell to number.
-    everything = None if all_distinct(factors) else partition(factors, range(factors.num_factors))
-    if everything is None or options.replicates == "separate" or everything.num_cells == len(latents):
+    everything = repeated_cells(factors)
+    if everything is None or options.replicates == "separate":
         points = _Points.of(latents, factors.codes, factors.sizes)
     else:
         values = options.expectation.per_cell(latents, everything)

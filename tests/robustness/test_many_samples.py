@@ -105,10 +105,11 @@ def test_a_value_that_a_few_rows_do_not_show_is_found():
 
 def test_whether_samples_share_all_factors():
     grid = np.array(np.unravel_index(np.arange(24), (2, 3, 4))).T
-    assert cells.all_distinct(cells.encode_factors(grid))
-    assert cells.all_distinct(cells.encode_factors(grid[::2]))
-    assert not cells.all_distinct(cells.encode_factors(grid[[0, 1, 2, 1]]))
-    assert not cells.all_distinct(cells.encode_factors(np.vstack([grid, grid[:1]])))
+    assert cells.repeated_cells(cells.encode_factors(grid)) is None
+    assert cells.repeated_cells(cells.encode_factors(grid[::2])) is None
+    assert cells.repeated_cells(cells.encode_factors(grid * 10**9)) is None
+    assert cells.repeated_cells(cells.encode_factors(grid[[0, 1, 2, 1]])).num_cells == 3
+    assert cells.repeated_cells(cells.encode_factors(np.vstack([grid, grid[:1]]))).num_cells == 24
 
 
 @pytest.mark.parametrize("num_factors", [2, 5, 20])
