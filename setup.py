@@ -71,7 +71,7 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=[*find_packages(include=["irs_plugin", "irs_plugin.*"]), "irs_plugin.configs"],
     package_dir={"irs_plugin.configs": "configs"},
-    package_data={"irs_plugin": ["py.typed"], "irs_plugin.configs": ["**/*.gin"]},
+    package_data={"irs_plugin": ["py.typed", "**/*.json", "**/*.html", "**/*.css", "**/*.js"], "irs_plugin.configs": ["**/*.gin"]},
     install_requires=[
         "numpy",
         "numba",
@@ -79,6 +79,7 @@ setup(
         "matplotlib",
         "pandas",
         "tqdm",
+        "jinja2",
         "disentanglement_lib==1.5",
         # Brings the TensorFlow of its own version. From 2.16 on one path serves all; 2.21 is the newest one tested.
         "tf_keras>=2.16,<2.22",
@@ -94,8 +95,11 @@ setup(
         "scipy<1.18",
     ],
     extras_require={
-        "test": ["pytest", "hypothesis", "ruff", "pyarrow", "wheel"],
+        "sweep": ["distributed", "pyarrow"],
+        "cluster": ["dask-jobqueue"],
         "parquet": ["pyarrow"],
+        "tensorboard": ["tensorboard"],
+        "test": ["pytest", "hypothesis", "ruff", "wheel", "distributed", "pyarrow", "tensorboard"],
     },
     entry_points={"console_scripts": ["irs_plugin = irs_plugin.cli:main"]},
     cmdclass={"build_py": BuildWithHook, "editable_wheel": EditableWithHook},

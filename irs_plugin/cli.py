@@ -16,6 +16,9 @@ COMMANDS = {
     "dlib-tests": "run disentanglement_lib's own tests on this stack",
     "dsprites": "render a dSprites-compatible archive where dlib expects it",
     "configs": "list the gin files that come with the package, or print one's path",
+    "sweep": "train, evaluate and compare the models of a study, resumable, on all cores or a cluster",
+    "collect": "gather the results below a folder in one tidy table",
+    "report": "make one page, and event files for TensorBoard, of the results below a folder",
     "table": "print the scores below a folder, models as rows, metrics as columns",
     "score": "score arrays of factors and codes saved by any framework",
 }

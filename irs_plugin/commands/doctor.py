@@ -6,27 +6,9 @@ import argparse
 import os
 import platform
 import shutil
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import irs_plugin
-
-_PACKAGES = (
-    "disentanglement_lib",
-    "tensorflow",
-    "tf_keras",
-    "keras",
-    "tensorflow-hub",
-    "tensorflow-probability",
-    "gin-config",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "matplotlib",
-    "imageio",
-    "setuptools",
-)
+from irs_plugin.versions import version_of, versions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,16 +31,8 @@ def run(args: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
 def _versions() -> list[str]:
-    found = {"irs_plugin": irs_plugin.__version__, "Python": platform.python_version()}
-    found |= {package: _version(package) or "not installed" for package in _PACKAGES}
+    found = versions()
     width = max(map(len, found))
     return [f"{name:<{width}}  {number}" for name, number in found.items()]
 
@@ -66,8 +40,8 @@ def _versions() -> list[str]:
 def _combination(problems: list[str]) -> list[str]:
     from irs_plugin.dlib.installation import TESTED, require_supported
 
-    tensorflow = _version("tensorflow")
-    if _version("disentanglement_lib") != "1.5":
+    tensorflow = version_of("tensorflow")
+    if version_of("disentanglement_lib") != "1.5":
         problems.append("disentanglement_lib 1.5 is not installed: pip install disentanglement_lib==1.5")
     if tensorflow is None:
         problems.append("TensorFlow is not installed: pip install irs_plugin brings it")

@@ -1,0 +1,138 @@
+"""Spreading the models of a sweep over the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from irs_plugin.sweep.plan import Model
+from irs_plugin.sweep.steps import FAILED, Outcome, record_failure, run_model
+from irs_plugin.sweep.worker import limit_threads, thread_settings
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# A full dSprites, TensorFlow and a boosted-trees fit in one worker.
+_BYTES_PER_WORKER = 3 * 2**30
+
+
+def default_workers(threads: int) -> int:
+    """How many workers this machine has cores and memory for."""
+    import psutil
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores // threads, psutil.virtual_memory().available // _BYTES_PER_WORKER))
+
+
+@contextlib.contextmanager
+def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterator[Client]:
+    """A client of a cluster on this machine, which ends with it, or of one that runs already.
+
+    Args:
+        workers: Processes of the local cluster; as many as the machine has room for by default.
+        threads: Threads for TensorFlow in each worker; they may change the last bits of a result.
+        scheduler: Address of a running scheduler, such as ``tcp://host:8786``, or path of its scheduler file.
+
+    Raises:
+        ValueError: Dask is not installed, or no scheduler answers.
+    """
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ValueError("a sweep runs on Dask, which is not installed: pip install 'irs_plugin[sweep]'") from None
+    # A step can keep a worker's interpreter busy for minutes, which is no sign that it is lost.
+    quiet = {"distributed.scheduler.worker-ttl": None, "distributed.admin.tick.limit": "1h"}
+    with contextlib.ExitStack() as stack, dask.config.set(quiet):
+        if scheduler is None:
+            local = LocalCluster(
+                n_workers=workers or default_workers(threads),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                env=thread_settings(threads),
+                silence_logs=40,
+            )
+            client = stack.enter_context(Client(stack.enter_context(local)))
+        else:
+            where = {"scheduler_file": scheduler} if os.path.exists(scheduler) else {"address": scheduler}
+            try:
+                client = stack.enter_context(Client(**where, timeout=30))
+            except (OSError, ValueError) as error:
+                raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
+            client.run(limit_threads, threads)
+        yield client
+
+
+def run(
+    client: Client,
+    models: Sequence[Model],
+    *,
+    retry_failed: bool = True,
+    on_event: Callable[[Outcome | None], None],
+) -> list[Outcome]:
+    """Run the models, each on whichever worker is free.
+
+    Args:
+        client: A client of a cluster.
+        models: The models.
+        retry_failed: Whether steps that failed in an earlier sweep are tried again.
+        on_event: Is told of every step that begins, goes on or ends, and of None once a second.
+
+    Returns:
+        What became of every step.
+    """
+    topic = f"irs_plugin-{uuid.uuid4().hex}"
+    events: queue.SimpleQueue = queue.SimpleQueue()
+    client.subscribe_topic(topic, lambda event: events.put(Outcome(**event[1])))
+    outcomes: list[Outcome] = []
+    futures = {}
+    try:
+        for place, model in enumerate(models):
+            # Not pure: the same model may have more to do the next time. Models begin in their order.
+            future = client.submit(_run_on_worker, model, topic, retry_failed, pure=False, priority=-place, retries=0)
+            futures[future] = model
+            future.add_done_callback(events.put)
+        waiting = dict(futures)
+        while waiting:
+            try:
+                event = events.get(timeout=1)
+            except queue.Empty:
+                on_event(None)
+                continue
+            if isinstance(event, Outcome):
+                on_event(event)
+            elif (model := waiting.pop(event, None)) is not None:
+                for outcome in _result(event, model):
+                    outcomes.append(outcome)
+                    on_event(outcome)
+    finally:
+        client.unsubscribe_topic(topic)
+        client.cancel(list(futures), force=True)
+    return outcomes
+
+
+def _result(future: object, model: Model) -> list[Outcome]:
+    """What the worker returned; a worker that died took its models' results with it."""
+    try:
+        return future.result()
+    except Exception as error:
+        missing = model.missing()
+        if not missing:
+            return []
+        reason = record_failure(model, missing[0].name, error)
+        return [Outcome(model.name, missing[0].name, FAILED, reason=reason)]
+
+
+def _run_on_worker(model: Model, topic: str, retry_failed: bool) -> list[Outcome]:
+    """The task: run a model and tell the client of every step."""
+    from dataclasses import asdict
+
+    from distributed import get_worker
+
+    worker = get_worker()
+    return run_model(model, lambda outcome: worker.log_event(topic, asdict(outcome)), retry_failed)

@@ -1,0 +1,108 @@
+"""The state of a running sweep on the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from irs_plugin.sweep.costs import Costs, makespan
+from irs_plugin.sweep.plan import Model, Step
+from irs_plugin.sweep.steps import DONE, FAILED, RUNNING, Outcome
+
+
+def duration(seconds: float) -> str:
+    """A time span as one reads it: ``45 s``, ``12 min``, ``3 h 05 min``, ``2 d 4 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+class Progress:
+    """Follows the events of a sweep; one line on a terminal, otherwise a line a minute.
+
+    The time left is what the remaining steps cost by the times measured so far in this sweep, spread over the workers.
+    Steps of a kind that has not run yet count as the reference study's; steps without any figure make it "at least".
+    """
+
+    def __init__(self, models: Sequence[Model], workers: int, costs: Costs) -> None:
+        from tqdm import tqdm
+
+        self._models = {model.name: model for model in models}
+        self._left: dict[str, dict[str, Step]] = {m.name: {s.name: s for s in m.missing()} for m in models}
+        self._running: dict[str, Outcome] = {}
+        self._states: Counter[str] = Counter()
+        self._workers, self._costs = workers, costs
+        self._interval = 1.0 if sys.stderr.isatty() else 60.0
+        self._shown = 0.0
+        self._bar = tqdm(
+            total=sum(map(len, self._left.values())),
+            unit="step",
+            mininterval=self._interval,
+            bar_format="{n_fmt}/{total_fmt} steps |{bar:20}| {elapsed}{postfix}",
+            dynamic_ncols=True,
+        )
+
+    def __call__(self, event: Outcome | None) -> None:
+        """Take note of what happened; None says that a second has passed."""
+        if event is not None:
+            self._note(event)
+        if time.monotonic() - self._shown >= self._interval:
+            self._show()
+
+    def close(self) -> None:
+        """Finish the line."""
+        self._show()
+        self._bar.close()
+
+    def time_left(self) -> tuple[float, bool]:
+        """Seconds left, and whether some steps without any figure come on top."""
+        remaining, unknown = [], False
+        for name, steps in self._left.items():
+            model, total = self._models[name], 0.0
+            for step in steps.values():
+                seconds = self._costs.seconds(model, step)
+                unknown |= seconds is None
+                running = self._running.get(name)
+                spent = running.seconds if running is not None and running.step == step.name else 0.0
+                total += max((seconds or 0.0) - spent, 0.0)
+            remaining.append((name not in self._running, total))
+        # Models that are under way come first: they have their workers.
+        return makespan([total for _, total in sorted(remaining, key=lambda pair: pair[0])], self._workers), unknown
+
+    def _note(self, event: Outcome) -> None:
+        step = self._left[event.model].get(event.step)
+        if step is None:
+            return
+        model = self._models[event.model]
+        if event.state == RUNNING:
+            self._running[event.model] = event
+            # A training under way tells how fast it is, once it has settled.
+            if 0.02 < event.fraction < 1.0 and not self._costs.is_measured(model, step):
+                self._costs.guess(model, step, event.seconds / event.fraction)
+            return
+        self._running.pop(event.model, None)
+        del self._left[event.model][event.step]
+        self._states[event.state] += 1
+        if event.state == DONE and event.seconds:
+            self._costs.learn(model, step, event.seconds)
+        if event.state == FAILED:
+            self._bar.write(f"failed: model {event.model}, {event.step}: {event.reason}", file=sys.stderr)
+        self._bar.update(1)
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        seconds, unknown = self.time_left()
+        parts = [f"{'at least ' if unknown else 'about '}{duration(seconds)} left"]
+        if self._states[FAILED]:
+            parts.append(f"{self._states[FAILED]} failed")
+        for name, event in sorted(self._running.items()):
+            share = f" {event.fraction:.0%}" if 0 < event.fraction < 1 else ""
+            parts.append(f"{name}: {event.step}{share}")
+        self._bar.set_postfix_str("; ".join(parts), refresh=False)
+        self._bar.refresh()

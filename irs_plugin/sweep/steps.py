@@ -1,0 +1,227 @@
+"""Doing a model's steps, in a worker process that keeps TensorFlow and the data set loaded.
+
+Each result is written into a folder of its own, ``<folder>.partial``, which takes its name when it is whole. A step
+that fails leaves the reason in ``<model>/failed`` and does not keep the others from being done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import random
+import shutil
+import time
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, VISUALIZE, Model, Step
+from irs_plugin.sweep.worker import dlib
+
+RUNNING, DONE, FAILED, NOT_RUN = "running", "done", "failed", "not run"
+
+# Seconds between two snapshots of a model in training.
+SNAPSHOT_INTERVAL = 120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a step: ``running``, ``done``, ``failed``, or ``not run`` because one that it needs failed.
+
+    ``seconds`` is 0 for a step that was complete before; ``reason`` is one line; ``fraction`` tells how far it is.
+    """
+
+    model: str
+    step: str
+    state: str
+    seconds: float = 0.0
+    reason: str = ""
+    fraction: float = 0.0
+
+
+# Is told of every step that begins, goes on and ends.
+Listener = Callable[[Outcome], None]
+
+
+class _Module:
+    """The representation that is loaded: metrics of the same one share it, the next one takes its place."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._stack = contextlib.ExitStack()
+
+    def use(self, path: Path) -> None:
+        """Load a module unless it is loaded."""
+        if path != self._path:
+            self.release()
+            self._stack.enter_context(dlib().shared_representation(str(path)))
+            self._path = path
+
+    def release(self) -> None:
+        """Make room."""
+        self._path = None
+        self._stack.close()
+
+
+def run_model(model: Model, listener: Listener | None = None, retry_failed: bool = True) -> list[Outcome]:
+    """Do what is missing of a model, one step after the other.
+
+    Args:
+        model: The model.
+        listener: Is told when a step begins, how far a training is, and what became of each step.
+        retry_failed: Whether steps that failed in an earlier sweep are tried again.
+
+    Returns:
+        An outcome for each step, in order.
+    """
+    model.folder.mkdir(parents=True, exist_ok=True)
+    listener = listener or (lambda outcome: None)
+    outcomes: dict[str, Outcome] = {}
+    with _only_one(model.folder), _into_log(model.folder / "log.txt"):
+        module = _Module()
+        try:
+            for step in model.steps:
+                before = outcomes.get(step.needs or "")
+                outcomes[step.name] = _outcome(model, step, before, module, listener, retry_failed)
+                listener(outcomes[step.name])
+        finally:
+            module.release()
+    return list(outcomes.values())
+
+
+def _outcome(
+    model: Model, step: Step, before: Outcome | None, module: _Module, listener: Listener, retry_failed: bool
+) -> Outcome:
+    if step.is_complete():
+        failure(model, step.name).unlink(missing_ok=True)
+        return Outcome(model.name, step.name, DONE)
+    if before is not None and before.state != DONE:
+        return Outcome(model.name, step.name, NOT_RUN, reason=f"{before.step} {before.state}")
+    if not retry_failed and (earlier := _read_failure(model, step.name)):
+        return Outcome(model.name, step.name, FAILED, reason=earlier)
+    started = time.monotonic()
+
+    def on_step(done: int, total: int) -> None:
+        seconds = time.monotonic() - started
+        listener(Outcome(model.name, step.name, RUNNING, seconds, fraction=done / total))
+
+    on_step(0, 1)
+    print(f"== {datetime.now(timezone.utc).isoformat(timespec='seconds')} {step.name}", flush=True)
+    try:
+        _run(model, step, module, on_step)
+    except Exception as error:
+        reason = record_failure(model, step.name, error)
+        return Outcome(model.name, step.name, FAILED, time.monotonic() - started, reason)
+    failure(model, step.name).unlink(missing_ok=True)
+    return Outcome(model.name, step.name, DONE, time.monotonic() - started, fraction=1.0)
+
+
+def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int], None]) -> None:
+    """Do one step and give its result its name."""
+    library = dlib()
+    partial = step.folder.with_name(f"{step.folder.name}.partial")
+    _remove(partial)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    # Some scikit-learn models in the library draw from the global generator, which no seed of its own sets.
+    _seed(f"{model.name} {step.name}")
+    files, bindings = [str(step.config)] if step.config else [], list(step.bindings)
+    if step.kind != METRICS:
+        module.release()
+    with library.clean_gin(), library.shared_data():
+        if step.kind == TRAIN:
+            snapshots = step.folder.with_name(f"{step.folder.name}.training")
+            with library.resumable_training(snapshots, every_seconds=SNAPSHOT_INTERVAL, on_step=on_step):
+                library.train(str(partial), False, files, bindings)
+        elif step.kind == VISUALIZE:
+            library.visualize(str(step.source), str(partial))
+        elif step.kind == POSTPROCESS:
+            library.postprocess(str(step.source), str(partial), False, files, bindings)
+        elif step.kind == METRICS:
+            module.use(step.source / "tfhub")
+            library.evaluate(str(step.source), str(partial), False, files, bindings)
+    _give_name(partial, step.folder)
+
+
+def failure(model: Model, step: str) -> Path:
+    """File that says why a step of a model failed."""
+    return model.folder / "failed" / f"{step.replace('/', '.')}.json"
+
+
+def record_failure(model: Model, step: str, error: BaseException) -> str:
+    """Write down why a step failed.
+
+    Returns:
+        The reason in one line.
+    """
+    # gin adds a line for every function that the error passed through.
+    message = " ".join(str(error).partition("\n  In call to configurable")[0].split())
+    reason = f"{type(error).__name__}: {message}"
+    path = failure(model, step)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    trace = "".join(traceback.format_exception(error))
+    entry = {"step": step, "error": reason, "traceback": trace, "time": datetime.now(timezone.utc).isoformat()}
+    write_json(path, entry)
+    print(trace, flush=True)
+    return reason
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file, whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _read_failure(model: Model, step: str) -> str:
+    try:
+        return str(json.loads(failure(model, step).read_text(encoding="utf-8"))["error"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _seed(name: str) -> None:
+    import numpy as np
+
+    seed = zlib.crc32(name.encode())
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+
+
+def _give_name(partial: Path, folder: Path) -> None:
+    """Replace the folder, which is incomplete if it exists, by the complete one."""
+    if folder.exists():
+        old = folder.with_name(f"{folder.name}.incomplete.partial")
+        _remove(old)
+        os.rename(folder, old)
+        os.rename(partial, folder)
+        _remove(old)
+    else:
+        os.rename(partial, folder)
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Wait until no other process works on the model, such as a worker that outlived its sweep."""
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _into_log(path: Path) -> Iterator[None]:
+    """Append what Python code prints to the model's log."""
+    with open(path, "a", encoding="utf-8") as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        yield
