@@ -1,0 +1,147 @@
+"""One result file of disentanglement_lib, and the settings behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+from irs_plugin.results.gin_files import literal, read_bindings
+
+_RESULTS = "evaluation_results."
+
+
+@dataclass(frozen=True)
+class Result:
+    """Attributes:
+    root: the folder that is collected.
+    path: the file, below it.
+    values: its content, a flat dictionary: ``train_config.…`` (texts), ``evaluation_results.…`` (JSON values), ….
+    """
+
+    root: Path
+    path: Path
+    values: dict[str, Any]
+    _gin_files: dict[str, dict[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def scores(self) -> dict[str, Any]:
+        """What the evaluation function returned, and dlib's ``elapsed_time`` and ``uuid``."""
+        return {key[len(_RESULTS) :]: value for key, value in self.values.items() if key.startswith(_RESULTS)}
+
+    def setting(self, step: str, name: str) -> Any:
+        """A gin setting of a step, or None where it has none.
+
+        dlib copies settings line by line into its results, so that of one which gin broke over lines a backslash is
+        left; such a one is taken from the gin file beside the results.
+
+        Args:
+            step: "train", "postprocess" or "evaluation".
+            name: such as "model.name".
+        """
+        text = self.values.get(f"{step}_config.{name}")
+        if not isinstance(text, str):
+            # A number from a file that was not written by dlib, or nothing.
+            text = self._bindings(step).get(name) if text is None else repr(text)
+        elif text.rstrip().endswith("\\"):
+            text = self._bindings(step).get(name)
+        return None if text is None else literal(text)
+
+    def settings(self, step: str) -> dict[str, Any]:
+        """All settings of a step that its results hold."""
+        prefix = f"{step}_config."
+        names = (key[len(prefix) :] for key in self.values if key.startswith(prefix))
+        return {name: self.setting(step, name) for name in names}
+
+    def number(self, step: str, name: str) -> int | None:
+        """A setting that is a whole number, or None."""
+        value = self.setting(step, name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def text(self, step: str, name: str) -> str:
+        """A setting that is a text or a reference, without its ``@``; empty where there is none."""
+        value = self.setting(step, name)
+        return value.lstrip("@") if isinstance(value, str) else ""
+
+    def _bindings(self, step: str) -> dict[str, str]:
+        if step not in self._gin_files:
+            self._gin_files[step] = read_bindings(self.path.parents[1] / "gin" / f"{step}.gin")
+        return self._gin_files[step]
+
+    @property
+    def folder(self) -> Path:
+        """Where dlib_evaluate wrote: the folder that holds ``results``."""
+        return self.path.parents[2]
+
+    @cached_property
+    def place(self) -> tuple[str, str, str]:
+        """Model's folder relative to the root, representation and evaluation, the last two empty where folders don't
+        tell: in a study's layout, ``<model>/metrics/<representation>/<evaluation>``, they do."""
+        parts = PurePath(os.path.relpath(self.folder, self.root)).parts
+        if len(parts) >= 3 and parts[-3] == "metrics":
+            return _join(parts[:-3]), parts[-2], parts[-1]
+        return _join(parts[:-1]), "", ""
+
+    @cached_property
+    def function(self) -> str:
+        """Name of the evaluation function, that which `with_factor_names` wraps for it."""
+        name = self.text("evaluation", "evaluation.evaluation_fn")
+        return self.text("evaluation", "with_factor_names.evaluation_fn") if name == "with_factor_names" else name
+
+    @property
+    def evaluation(self) -> str:
+        """The evaluation's gin name, else what the layout says, else its function."""
+        return self.text("evaluation", "evaluation.name") or self.place[2] or self.function
+
+    @property
+    def representation(self) -> str:
+        named = self.place[1] or self.text("postprocess", "postprocess.name")
+        return named or self.text("postprocess", "postprocess.postprocess_fn").removesuffix("_representation")
+
+    @cached_property
+    def training(self) -> str:
+        """Tells trainings apart: dlib's identifier, or all settings of the training where there is none."""
+        identifier = self.values.get("train_results.uuid")
+        return identifier if isinstance(identifier, str) else repr(sorted(self.settings("train").items(), key=str))
+
+
+def _join(parts: tuple[str, ...]) -> str:
+    return PurePath(*parts).as_posix()
+
+
+def read_result(root: Path, path: Path) -> Result:
+    """Read a result file.
+
+    Raises:
+        ValueError: it cannot be read as a result of an evaluation; the message is the reason.
+    """
+    result = Result(root, path, read_object(path))
+    if not result.scores:
+        raise ValueError("there are no evaluation_results in it")
+    if not result.function:
+        raise ValueError("it does not say which evaluation function wrote it (evaluation_config.evaluation…)")
+    return result
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON file that holds an object.
+
+    Raises:
+        ValueError: it cannot be read, or holds none; the message is the reason.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror or error}") from error
+    if not content.strip():
+        raise ValueError("it is empty")
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is not JSON, or breaks off: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"it holds a JSON {type(value).__name__}, not an object")
+    return value
