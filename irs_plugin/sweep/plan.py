@@ -129,12 +129,21 @@ class Plan:
         remedy = "choose another --output, or remove what is out of date"
         if study != self.name:
             raise ValueError(f"{self.output} holds the study {study!r}, not {self.name!r}: {remedy}")
-        for name, bindings in self.record["models"].items():
-            if models.get(name, bindings) != bindings:
-                raise ValueError(f"{self.output / name} was planned as {models[name]}, not as {bindings}: {remedy}")
-        for name, entry in self.record["configs"].items():
-            if configs.get(name, entry)["sha256"] != entry["sha256"]:
-                raise ValueError(f"{entry['path']} is not what the results in {self.output} were made with: {remedy}")
+        for model in self.models:
+            bindings = self.record["models"][model.name]
+            begun = next((step.folder for step in model.steps if step.folder.exists()), None)
+            if models.get(model.name, bindings) != bindings and begun is not None:
+                raise ValueError(f"{begun} was made by {models[model.name]}, not by {bindings}: {remedy}")
+        changed = {
+            entry["path"]
+            for name, entry in self.record["configs"].items()
+            if configs.get(name, entry)["sha256"] != entry["sha256"]
+        }
+        for step in (step for model in self.models for step in model.steps if str(step.config) in changed):
+            if step.is_complete():
+                raise ValueError(
+                    f"{step.config}, or what it includes, has changed since {step.folder} was made: {remedy}"
+                )
         return {
             **self.record,
             "models": {**models, **self.record["models"]},
@@ -264,14 +273,14 @@ def _plan(study: Study, output: Path, models: Sequence[Model], metric_bindings: 
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"two metrics are called {', '.join(twice)}: give the gin files different names")
+    digests = {path: _digest(path, metric_bindings if path in study.metric_configs else ()) for path in configs}
     record = {
         "study": study.name,
         "models": {m.name: list(m.bindings) if m.trained is None else [f"trained in {m.trained}"] for m in models},
         "postprocess": [path.stem for path in sorted(study.postprocess_configs)],
         "metrics": [path.stem for path in sorted(study.metric_configs)],
         "configs": {
-            f"{path.parent.name}/{path.name}": {"path": str(path), "sha256": _digest(path, metric_bindings)}
-            for path in configs
+            f"{path.parent.name}/{path.name}": {"path": str(path), "sha256": digest} for path, digest in digests.items()
         },
     }
     return Plan(study.name, output, tuple(models), record)
