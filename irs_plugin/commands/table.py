@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from irs_plugin import results
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Name of the evaluation, where it matters, and heading.
 Column = tuple[str, str]
 
-# What each evaluation function's results are known by: (key, heading), in the order of the columns.
-HEADLINES: dict[str, tuple[tuple[str, str], ...]] = {
-    "interventional_robustness": (("IRS", "IRS"), ("chance.avg_score.mean", "chance"), ("num_active_dims", "active")),
-    "irs": (("IRS", "IRS of dlib"),),
-    "beta_vae_sklearn": (("eval_accuracy", "BetaVAE"),),
-    "factor_vae_score": (("eval_accuracy", "FactorVAE"),),
-    "mig": (("discrete_mig", "MIG"),),
-    "sap_score": (("SAP_score", "SAP"),),
-    "dci": (("disentanglement", "DCI"),),
-    "modularity_explicitness": (("modularity_score", "modularity"),),
-    "feature_importance": (("average", "FI"),),
-    "mutual_information": (("average", "MI"),),
-}
+# Its presets stand side by side, each with what belongs to the score; of other metrics the heading says it all.
+_OWN = "interventional_robustness"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,64 +24,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    print(as_table(read_scores(args.folder)))
+    collection = results.collect(args.folder)
+    for path, reason in collection.damaged:
+        print(f"passed over {path}: {reason}", file=sys.stderr)
+    if not collection.num_results:
+        raise ValueError(results.NOTHING.format(args.folder))
+    print(as_table(collection))
     return 0
 
 
-def read_scores(folder: Path) -> dict[str, dict[Column, float]]:
-    """Model -> column -> score; models are told apart by name and seed.
+def as_table(collection: results.Collection) -> str:
+    """Aligned text under two lines of headings; a score that is missing is a dash.
 
     Raises:
-        ValueError: nothing was evaluated below the folder, or two results claim the same place in the table.
+        ValueError: two results claim the same place in the table.
     """
-    paths = sorted(folder.glob("**/results/aggregate/evaluation.json"))
-    if not paths:
-        raise ValueError(f"nothing below {folder} was written by dlib_evaluate (results/aggregate/evaluation.json).")
-    table: dict[str, dict[Column, float]] = {}
-    for path in paths:
-        result = json.loads(path.read_text())
-        row = table.setdefault(_model(result), {})
-        for column, score in _scores(result):
-            if column in row:
-                raise ValueError(
-                    f"{path.parents[2]} holds another {' '.join(column).strip()!r} of {_model(result)}; "
-                    f"name a folder with one of each."
-                )
-            row[column] = score
-    return table
-
-
-def _model(result: dict[str, Any]) -> str:
-    name = _setting(result, "train_config.model.name") or "model"
-    return f"{name}, seed {_setting(result, 'train_config.model.random_seed')}"
-
-
-def _scores(result: dict[str, Any]) -> Iterable[tuple[Column, Any]]:
-    function = _setting(result, "evaluation_config.evaluation.evaluation_fn").lstrip("@")
-    # The name tells presets of this package's own score apart; elsewhere the heading says it all.
-    own = function == "interventional_robustness"
-    name = _setting(result, "evaluation_config.evaluation.name") if own else ""
-    for key, heading in HEADLINES.get(function, ()):
-        if f"evaluation_results.{key}" in result:
-            yield (name, heading), result[f"evaluation_results.{key}"]
-
-
-def _setting(result: dict[str, Any], key: str) -> str:
-    """A gin setting as dlib copies it into its results: the value's text, quotes included."""
-    return str(result.get(key, "")).strip("'\"")
-
-
-def as_table(scores: dict[str, dict[Column, float]]) -> str:
-    """Aligned text under two lines of headings; a score that is missing is a dash."""
-    order = [heading for headlines in HEADLINES.values() for _, heading in headlines]
-    found = {column for row in scores.values() for column in row}
-    columns = sorted(found, key=lambda column: (column[0] == "", column[0], order.index(column[1])))
+    if collection.duplicates:
+        twice = collection.duplicates[0]
+        raise ValueError(
+            f"{twice.paths[1]} holds another {twice.metric!r} of {twice.model}, after {twice.paths[0]}; "
+            f"name a folder with one of each."
+        )
+    columns: dict[Column, dict[tuple[str, str], Any]] = {}
+    for name, metric in collection.metrics.items():
+        if not metric.headline:
+            continue
+        rows = collection.scores[collection.scores.metric == name].set_index(["model", "representation"])
+        if metric.evaluation_fn == _OWN:
+            parts = {"IRS": rows.score, "chance": rows.chance, "active": rows.active}
+            heading = rows.evaluation.iloc[0]
+        else:
+            parts, heading = {name: rows.score}, ""
+        columns |= {
+            (heading, part): values.dropna().to_dict() for part, values in parts.items() if values.notna().any()
+        }
     names = [name for name, _ in columns]
     first = [name if name not in names[:place] else "" for place, name in enumerate(names)]
     rows = [["", *first], ["", *(heading for _, heading in columns)]]
-    rows += [[model, *(_cell(row.get(column)) for column in columns)] for model, row in sorted(scores.items())]
+    for place, label in _labels(collection.scores).items():
+        rows.append([label, *(_cell(values.get(place)) for values in columns.values())])
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     return "\n".join(_line(row, widths) for row in rows if any(row))
+
+
+def _labels(scores: pd.DataFrame) -> pd.Series:
+    """What a row is called, by model and representation: method and seed, and what it takes to tell rows apart."""
+    place = ["model", "representation"]
+    rows = scores.drop_duplicates(place).sort_values(["method", "value", "seed", *place])
+    labels = rows.method.replace("", "model") + ", seed " + rows.seed.astype(str).replace("<NA>", "unknown")
+    for detail in (rows.hyperparameter + " = " + rows.value.map("{:g}".format), rows.representation, rows.model):
+        differs = detail.groupby(labels).transform("nunique") > 1
+        labels = labels.where(~differs, labels + ", " + detail)
+    return labels.set_axis(rows.set_index(place).index)
 
 
 def _line(row: list[str], widths: list[int]) -> str:
@@ -96,7 +83,7 @@ def _line(row: list[str], widths: list[int]) -> str:
     return "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
 
 
-def _cell(score: float | None) -> str:
+def _cell(score: Any) -> str:
     if score is None:
         return "–"
     return str(score) if isinstance(score, int) else f"{score:.3f}"

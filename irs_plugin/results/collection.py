@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irs_plugin.results.metrics import Metric, as_score, found_metrics
-from irs_plugin.results.result import read_object, read_result
-from irs_plugin.results.table import Found, tabulate
+from irs_plugin.results.metrics import Metric, add_nulls, as_score, found_metrics
+from irs_plugin.results.result import Result, read_object, read_result
+from irs_plugin.results.table import tabulate
 from irs_plugin.results.walking import walk
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Duplicate:
     metric: str
     paths: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.model}, {self.representation or 'unnamed'} ({' and '.join(self.paths)})"
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -78,8 +82,10 @@ class Collection:
 
     @cached_property
     def flat(self) -> pd.DataFrame:
-        """A row per result file, in the form of disentanglement_lib's ``aggregate_results``: every setting and result of
-        every step in a column of its own, and ``path``."""
+        """A row per result file, as disentanglement_lib's ``aggregate_results`` has it.
+
+        Every setting and every result of every step has a column of its own; ``path`` is the file.
+        """
         import pandas as pd
 
         return pd.DataFrame(self._values)
@@ -90,6 +96,19 @@ class Collection:
         place = ["model", "representation", "metric"]
         claimed = self.scores[self.scores.duplicated(place, keep=False)]
         return [Duplicate(*names, tuple(rows.path)) for names, rows in claimed.groupby(place, sort=False)]
+
+    @property
+    def num_results(self) -> int:
+        """How many result files were read."""
+        return len(self._values)
+
+    def warnings(self) -> list[str]:
+        """A line on each thing that is amiss: what could not be read, what failed, what is there twice."""
+        return [
+            *(f"passed over {path}: {reason}" for path, reason in self.damaged),
+            *(f"failed: {failure.step} of model {failure.model}: {failure.error}" for failure in self.failures),
+            *(f"claimed more than once, all kept: {duplicate}" for duplicate in self.duplicates),
+        ]
 
 
 def collect(folder: str | os.PathLike, *, progress: bool = False) -> Collection:
@@ -114,38 +133,35 @@ def collect(folder: str | os.PathLike, *, progress: bool = False) -> Collection:
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}: name one with what dlib_evaluate or a study wrote.")
     problems: list[tuple[Path, str]] = []
-    paths = {"evaluation": [], "failure": []}
-    for kind, path in walk(folder, problems):
+    bar = partial(tqdm, unit=" files", disable=None if progress else True)
+
+    def readable(paths: Iterable[Path], read: Callable[[Path], Any]) -> Iterator[Any]:
+        for path in paths:
+            try:
+                yield read(path)
+            except ValueError as error:
+                problems.append((path, str(error)))
+
+    paths: dict[str, list[Path]] = {"evaluation": [], "failure": [], "study": []}
+    for kind, path in bar(walk(folder, problems), "finding results"):
         paths[kind].append(path)
+    found = list(readable(bar(paths["evaluation"], "reading results"), partial(_read_metrics, folder)))
+    failures = list(readable(paths["failure"], partial(_read_failure, folder)))
+    study = next(readable(paths["study"], read_object), None)
 
-    found: list[Found] = []
-    bar = tqdm(paths["evaluation"], "results", unit=" files", disable=None if progress else True)
-    for path in bar:
-        try:
-            result = read_result(folder, path)
-            metrics = found_metrics(result)
-            for metric in metrics:
-                as_score(result.scores[metric.key], metric.key)
-            found.append((result, metrics))
-        except ValueError as error:
-            problems.append((path, str(error)))
-    failures = []
-    for path in paths["failure"]:
-        try:
-            failures.append(_read_failure(folder, path))
-        except ValueError as error:
-            problems.append((path, str(error)))
-    study = None
-    if os.path.lexists(folder / "study.json"):
-        try:
-            study = read_object(folder / "study.json")
-        except ValueError as error:
-            problems.append((folder / "study.json", str(error)))
-
+    add_nulls(found)
     scores, metrics = tabulate(found)
     damaged = [(os.path.relpath(path, folder), reason) for path, reason in problems]
     values = [{**result.values, "path": str(result.path)} for result, _ in found]
     return Collection(folder, scores, metrics, damaged, failures, study, values)
+
+
+def _read_metrics(folder: Path, path: Path) -> tuple[Result, list[Metric]]:
+    result = read_result(folder, path)
+    metrics = found_metrics(result)
+    for metric in metrics:
+        as_score(result.scores[metric.key], metric.key)
+    return result, metrics
 
 
 def _read_failure(folder: Path, path: Path) -> Failure:

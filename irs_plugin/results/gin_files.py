@@ -44,5 +44,5 @@ def literal(text: str) -> Any:
     """The value that a binding's text stands for; references such as ``@vae()`` stay text."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -367,8 +368,7 @@ def found_metrics(result: Result) -> list[Metric]:
     if result.function in PICTURES:
         return []
     known = [_filled(metric, result) for metric in _BY_FUNCTION.get(result.function, ())]
-    found = [metric for metric in known if metric.key in result.scores]
-    if found:
+    if found := [metric for metric in known if metric.key in result.scores]:
         return found
     found = [
         Metric(f"{result.evaluation}: {key}", result.function, key, None, f"{key} of {result.function}.", "")
@@ -380,9 +380,26 @@ def found_metrics(result: Result) -> list[Metric]:
     return found
 
 
+def add_nulls(found: Iterable[tuple[Result, list[Metric]]]) -> None:
+    """Add to each result's metrics those that are null in it, but a number in another result of the same evaluation."""
+    found = list(found)
+    shared: dict[str, dict[str, Metric]] = {}
+    for result, metrics in found:
+        shared.setdefault(result.evaluation, {}).update({metric.key: metric for metric in metrics})
+    for result, metrics in found:
+        there = {metric.key for metric in metrics}
+        metrics.extend(
+            metric
+            for key, metric in shared[result.evaluation].items()
+            if key not in there and result.scores.get(key, 0) is None
+        )
+
+
 def largest_size(result: Result) -> int | None:
     """Largest training size among the keys of a downstream task, or None."""
-    sizes = [int(size) for size, colon, _ in (key.partition(":") for key in result.scores) if colon and size.isdigit()]
+    sizes = [
+        int(size) for size, colon, _ in (key.partition(":") for key in result.scores) if colon and size.isdecimal()
+    ]
     return max(sizes, default=None)
 
 

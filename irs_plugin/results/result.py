@@ -58,8 +58,7 @@ class Result:
 
     def number(self, step: str, name: str) -> int | None:
         """A setting that is a whole number, or None."""
-        value = self.setting(step, name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return whole_number(self.setting(step, name))
 
     def text(self, step: str, name: str) -> str:
         """A setting that is a text or a reference, without its ``@``; empty where there is none."""
@@ -106,6 +105,12 @@ class Result:
         """Tells trainings apart: dlib's identifier, or all settings of the training where there is none."""
         identifier = self.values.get("train_results.uuid")
         return identifier if isinstance(identifier, str) else repr(sorted(self.settings("train").items(), key=str))
+
+
+def whole_number(value: Any) -> int | None:
+    """A value that is a whole number of 64 bits, or None."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+    return value if fits else None
 
 
 def _join(parts: tuple[str, ...]) -> str:

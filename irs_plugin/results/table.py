@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from irs_plugin.results.methods import method_of, swept_settings
-from irs_plugin.results.metrics import Metric, as_score, found_metrics, is_number, largest_size
-from irs_plugin.results.result import Result
+from irs_plugin.results.metrics import METRICS, Metric, as_score, is_number, largest_size
+from irs_plugin.results.result import Result, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,12 +38,9 @@ COLUMNS = {
     "path": "str",
 }
 
-# What was found in one result file.
-Found = tuple[Result, list[Metric]]
 
-
-def tabulate(found: Sequence[Found]) -> tuple[pd.DataFrame, dict[str, Metric]]:
-    """The table, and what each of its metrics is under the name it has there.
+def tabulate(found: Sequence[tuple[Result, list[Metric]]]) -> tuple[pd.DataFrame, dict[str, Metric]]:
+    """The table of results and their metrics, and what each metric is under the name it has there, in registry order.
 
     A metric that several evaluations computed, such as two presets of one function, has each one's name added to its
     own, so that a name stands for one thing.
@@ -65,7 +63,8 @@ def tabulate(found: Sequence[Found]) -> tuple[pd.DataFrame, dict[str, Metric]]:
             legend[name] = replace(metric, name=name)
             rows.append({**shared, "metric": name, **_measured(result, metric)})
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    return table, legend
+    order = {metric.evaluation_fn: place for place, metric in enumerate(METRICS)}
+    return table, dict(sorted(legend.items(), key=lambda entry: order.get(entry[1].evaluation_fn, len(METRICS))))
 
 
 def _with_evaluation(name: str, evaluation: str) -> str:
@@ -85,9 +84,7 @@ def _name_models(results: Sequence[Result]) -> list[str]:
 
 
 def _short(training: str) -> str:
-    import zlib
-
-    return training[:8] if training[:8].isalnum() else f"{zlib.crc32(training.encode()):08x}"
+    return training[:8] if training[:8].isalnum() else f"{crc32(training.encode()):08x}"
 
 
 def _describe(result: Result, swept: dict[str, str]) -> dict[str, Any]:
@@ -112,30 +109,28 @@ def _describe(result: Result, swept: dict[str, str]) -> dict[str, Any]:
         "active": _active(result),
         "estimator": _estimator(result),
         "evaluation_seed": result.number("evaluation", "evaluation.random_seed"),
-        "elapsed_seconds": as_score(result.scores.get("elapsed_time"), "elapsed_time"),
+        "elapsed_seconds": _number(result.scores.get("elapsed_time")),
         "path": result.path.relative_to(result.root).as_posix(),
     }
 
 
 def _measured(result: Result, metric: Metric) -> dict[str, float]:
     chance = result.scores.get(metric.chance_key) if metric.chance_key else None
-    return {
-        "score": as_score(result.scores[metric.key], metric.key),
-        "chance": as_score(chance, str(metric.chance_key)),
-    }
+    return {"score": as_score(result.scores[metric.key], metric.key), "chance": _number(chance)}
+
+
+def _number(value: Any) -> float:
+    return as_score(value, "") if is_number(value) else math.nan
 
 
 def _sample_size(result: Result) -> int | None:
-    drawn = result.scores.get("num_samples")
-    if isinstance(drawn, int):
-        return drawn
-    return largest_size(result) or result.number("evaluation", f"{result.function}.num_train")
+    drawn = whole_number(result.scores.get("num_samples"))
+    return drawn or largest_size(result) or result.number("evaluation", f"{result.function}.num_train")
 
 
 def _active(result: Result) -> int | None:
     # What dlib's irs writes under this name is a sum of codes.
-    active = None if result.function == "irs" else result.scores.get("num_active_dims")
-    return active if isinstance(active, int) else None
+    return None if result.function == "irs" else whole_number(result.scores.get("num_active_dims"))
 
 
 def _estimator(result: Result) -> str:
@@ -169,11 +164,16 @@ def _binned(result: Result) -> list[str]:
 
 def _groups(result: Result) -> list[str]:
     """The groups of latents and factors, for robustness of groups."""
-    names = result.scores.get("factor_names") or {}
+    factors = result.scores.get("factor_names")
+    named = dict(enumerate(factors)) if isinstance(factors, list) else {}
     parts = []
-    for key, what in (("latent_dims", "latents"), ("fixed_factors", "fixed"), ("intervened_factors", "intervened")):
+    for key, what, names in (
+        ("latent_dims", "latents", {}),
+        ("fixed_factors", "fixed", named),
+        ("intervened_factors", "intervened", named),
+    ):
         group = result.scores.get(f"settings.{key}")
         if isinstance(group, list):
-            listed = [str(index if what == "latents" or not names else names[index]) for index in group]
-            parts.append(f"{what} {' + '.join(listed) or 'none'}")
+            listed = " + ".join(str(names.get(index, index)) for index in group)
+            parts.append(f"{what} {listed or 'none'}")
     return parts

@@ -22,8 +22,8 @@ def walk(folder: Path, problems: list[tuple[Path, str]]) -> Iterator[tuple[str, 
         problems: gets (path, reason) of every folder that cannot be listed.
 
     Yields:
-        ("evaluation", path of ``results/aggregate/evaluation.json``) and ("failure", path of ``failed/*.json``), each
-        folder's in the order of their names, links last.
+        ("evaluation", path of ``results/aggregate/evaluation.json``), ("failure", path of ``failed/*.json``) and
+        ("study", path of the folder's own ``study.json``); folders in the order of their names, links last.
     """
     pending, links, visited = [os.fspath(folder)], [], set()
     while pending or links:
@@ -46,6 +46,8 @@ def walk(folder: Path, problems: list[tuple[Path, str]]) -> Iterator[tuple[str, 
             if os.path.lexists(path):
                 yield "evaluation", Path(path)
             continue
+        if place == os.fspath(folder) and "study.json" in names:
+            yield "study", folder / "study.json"
         if name == "failed":
             yield from (("failure", Path(entry.path)) for entry in reversed(entries) if _is_record(entry.name))
         for entry in entries:

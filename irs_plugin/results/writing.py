@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from irs_plugin.results.table import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PARQUET = "scores.parquet"
 
 
 def write(collection: Collection, folder: str | os.PathLike) -> list[Path]:
@@ -25,33 +28,26 @@ def write(collection: Collection, folder: str | os.PathLike) -> list[Path]:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    writers: dict[str, Callable[[Path], object]] = {
-        "scores.csv": lambda path: collection.scores.to_csv(path, index=False),
-        "results.json": lambda path: collection.flat.to_json(path),
-    }
-    if has_parquet():
-        writers = {"scores.parquet": lambda path: collection.scores.to_parquet(path, engine="pyarrow"), **writers}
-    for name, writer in writers.items():
-        _write_whole(folder / name, writer)
-    return [folder / name for name in writers]
-
-
-def has_parquet() -> bool:
-    """Whether pyarrow is installed."""
+    written = [
+        _write_whole(folder / "scores.csv", partial(collection.scores.to_csv, index=False)),
+        _write_whole(folder / "results.json", collection.flat.to_json),
+    ]
     try:
-        import pyarrow.parquet  # noqa: F401
+        written.append(_write_whole(folder / PARQUET, partial(collection.scores.to_parquet, engine="pyarrow")))
     except ImportError:
-        return False
-    return True
+        # pandas says so of no pyarrow, and of one that is too old for it.
+        return written
+    return written
 
 
-def _write_whole(path: Path, writer: Callable[[Path], object]) -> None:
+def _write_whole(path: Path, writer: Callable[[Path], object]) -> Path:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         writer(draft)
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+    return path
 
 
 def read_scores(path: str | os.PathLike) -> pd.DataFrame:
