@@ -35,13 +35,13 @@ def read_bindings(path: Path) -> dict[str, str]:
         found = _BINDING.fullmatch(line)
         name = found["name"] if found else None
         if found:
-            bindings[name] = found["value"].rstrip("\\").strip()
+            bindings[name] = found["value"].strip().removesuffix("\\")
     return bindings
 
 
 @lru_cache(maxsize=4096)
 def literal(text: str) -> Any:
-    """The value that a binding's text stands for; references such as ``@vae()`` stay text."""
+    """The value that a binding's text stands for; what is no Python literal, such as ``@vae()``, stays text."""
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

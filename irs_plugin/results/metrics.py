@@ -351,6 +351,8 @@ _BY_FUNCTION: dict[str, list[Metric]] = {}
 for _metric in METRICS:
     _BY_FUNCTION.setdefault(_metric.evaluation_fn, []).append(_metric)
 
+_SIZED = {metric.evaluation_fn for metric in METRICS if "{size}" in metric.key}
+
 # What unknown functions return beside scores: settings, sizes, seeds, identifiers.
 _BOOKKEEPING = re.compile(
     r"elapsed_time|uuid|(.*[._])?seed|(.*[._])?(size|sizes)|num_.*|(settings|sample|diagnostics|support)\..*"
@@ -396,7 +398,9 @@ def add_nulls(found: Iterable[tuple[Result, list[Metric]]]) -> None:
 
 
 def largest_size(result: Result) -> int | None:
-    """Largest training size among the keys of a downstream task, or None."""
+    """Largest training size among the keys of a downstream task; None of any other evaluation."""
+    if result.function not in _SIZED:
+        return None
     sizes = [
         int(size) for size, colon, _ in (key.partition(":") for key in result.scores) if colon and size.isdecimal()
     ]

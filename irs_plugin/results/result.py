@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from irs_plugin.results.gin_files import literal, read_bindings
@@ -32,23 +32,26 @@ class Result:
         """What the evaluation function returned, and dlib's ``elapsed_time`` and ``uuid``."""
         return {key[len(_RESULTS) :]: value for key, value in self.values.items() if key.startswith(_RESULTS)}
 
-    def setting(self, step: str, name: str) -> Any:
+    def setting(self, step: str, name: str, *, optional: bool = False) -> Any:
         """A gin setting of a step, or None where it has none.
 
-        dlib copies settings line by line into its results, so that of one which gin broke over lines a backslash is
-        left; such a one is taken from the gin file beside the results.
+        dlib copies settings line by line into its results, which leaves a piece of those that gin broke over lines or
+        that hold an equals sign. What is no whole value is taken from the gin file beside the results, and so is what
+        is missing.
 
         Args:
             step: "train", "postprocess" or "evaluation".
             name: such as "model.name".
+            optional: that it is missing is nothing unusual, and the gin file is not searched for it.
         """
         text = self.values.get(f"{step}_config.{name}")
-        if not isinstance(text, str):
-            # A number from a file that was not written by dlib, or nothing.
-            text = self._bindings(step).get(name) if text is None else repr(text)
-        elif text.rstrip().endswith("\\"):
+        if text is None and not optional:
             text = self._bindings(step).get(name)
-        return None if text is None else literal(text)
+        if not isinstance(text, str):
+            return text
+        value = literal(text)
+        broken = value == text and not text.startswith(("@", "%"))
+        return literal(self._bindings(step).get(name, text)) if broken else value
 
     def settings(self, step: str) -> dict[str, Any]:
         """All settings of a step that its results hold."""
@@ -56,13 +59,13 @@ class Result:
         names = (key[len(prefix) :] for key in self.values if key.startswith(prefix))
         return {name: self.setting(step, name) for name in names}
 
-    def number(self, step: str, name: str) -> int | None:
+    def number(self, step: str, name: str, *, optional: bool = False) -> int | None:
         """A setting that is a whole number, or None."""
-        return whole_number(self.setting(step, name))
+        return whole_number(self.setting(step, name, optional=optional))
 
-    def text(self, step: str, name: str) -> str:
+    def text(self, step: str, name: str, *, optional: bool = False) -> str:
         """A setting that is a text or a reference, without its ``@``; empty where there is none."""
-        value = self.setting(step, name)
+        value = self.setting(step, name, optional=optional)
         return value.lstrip("@") if isinstance(value, str) else ""
 
     def _bindings(self, step: str) -> dict[str, str]:
@@ -70,19 +73,23 @@ class Result:
             self._gin_files[step] = read_bindings(self.path.parents[1] / "gin" / f"{step}.gin")
         return self._gin_files[step]
 
-    @property
-    def folder(self) -> Path:
-        """Where dlib_evaluate wrote: the folder that holds ``results``."""
-        return self.path.parents[2]
+    @cached_property
+    def relative(self) -> str:
+        """The file's path relative to the root."""
+        return self.path.relative_to(self.root).as_posix()
 
     @cached_property
     def place(self) -> tuple[str, str, str]:
-        """Model's folder relative to the root, representation and evaluation, the last two empty where folders don't
-        tell: in a study's layout, ``<model>/metrics/<representation>/<evaluation>``, they do."""
-        parts = PurePath(os.path.relpath(self.folder, self.root)).parts
-        if len(parts) >= 3 and parts[-3] == "metrics":
-            return _join(parts[:-3]), parts[-2], parts[-1]
-        return _join(parts[:-1]), "", ""
+        """Model's folder relative to the root, representation and evaluation.
+
+        In a study's layout, ``<model>/metrics/<representation>/<evaluation>/results``, folders tell all three. In any
+        other the model's folder is the one above that which dlib_evaluate wrote, and the last two are empty.
+        """
+        *below, _, _, _ = self.relative.split("/") if self.relative.count("/") > 1 else ["", "", ""]
+        whole = [*Path(os.path.abspath(self.root)).parts, *below]
+        if len(whole) > 3 and whole[-3] == "metrics":
+            return "/".join(below[:-3]) or ".", *whole[-2:]
+        return "/".join(below[:-1]) or ".", "", ""
 
     @cached_property
     def function(self) -> str:
@@ -111,10 +118,6 @@ def whole_number(value: Any) -> int | None:
     """A value that is a whole number of 64 bits, or None."""
     fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     return value if fits else None
-
-
-def _join(parts: tuple[str, ...]) -> str:
-    return PurePath(*parts).as_posix()
 
 
 def read_result(root: Path, path: Path) -> Result:

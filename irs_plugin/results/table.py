@@ -110,7 +110,7 @@ def _describe(result: Result, swept: dict[str, str]) -> dict[str, Any]:
         "estimator": _estimator(result),
         "evaluation_seed": result.number("evaluation", "evaluation.random_seed"),
         "elapsed_seconds": _number(result.scores.get("elapsed_time")),
-        "path": result.path.relative_to(result.root).as_posix(),
+        "path": result.relative,
     }
 
 
@@ -125,7 +125,7 @@ def _number(value: Any) -> float:
 
 def _sample_size(result: Result) -> int | None:
     drawn = whole_number(result.scores.get("num_samples"))
-    return drawn or largest_size(result) or result.number("evaluation", f"{result.function}.num_train")
+    return drawn or largest_size(result) or result.number("evaluation", f"{result.function}.num_train", optional=True)
 
 
 def _active(result: Result) -> int | None:
@@ -138,7 +138,7 @@ def _estimator(result: Result) -> str:
     if result.function == "irs":
         quantile = result.setting("evaluation", "irs.diff_quantile")
         return ", ".join([*_quantile(quantile), "uniform weights", *_binned(result)])
-    if predictor := result.text("evaluation", "predictor.predictor_fn"):
+    if predictor := result.text("evaluation", "predictor.predictor_fn", optional=True):
         return predictor.replace("_", " ")
     scores = result.scores
     parts = _quantile(scores.get("settings.diff_quantile"))
@@ -158,7 +158,7 @@ def _quantile(quantile: Any) -> list[str]:
 
 
 def _binned(result: Result) -> list[str]:
-    bins = result.number("evaluation", "discretizer.num_bins")
+    bins = result.number("evaluation", "discretizer.num_bins", optional=True)
     return [] if bins is None else [f"{bins} bins"]
 
 
