@@ -7,6 +7,7 @@ all of them. Names come from files and may be anything: `fit` makes them fit to 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -86,13 +87,13 @@ def _draw_distribution(axes: Axes, scores, height: int, look: tuple[str, str]) -
         height + (offsets if len(values) > 1 else 0.0),
         linestyle="",
         marker=marker,
-        markersize=1.2 if many else 2.6,
+        markersize=1.2 if many else 3.0,
         alpha=0.5 if many else 0.9,
         color=colour,
         markeredgewidth=0,
     )
     if len(values):
-        axes.vlines(values.mean(), height - 0.42, height + 0.42, color=style.INK, linewidth=0.8)
+        axes.vlines(values.mean(), height - 0.4, height + 0.4, color=style.MUTED, linewidth=0.8, zorder=1.5)
 
 
 def scores_by_hyperparameter(comparison: Comparison, colours: Palette) -> Figure:
@@ -101,13 +102,15 @@ def scores_by_hyperparameter(comparison: Comparison, colours: Palette) -> Figure
     if not groups:
         return style.message_figure("No model has a hyperparameter that is known to have been swept.", _SIZE)
     note = f"Points: models, one per seed; line: mean over seeds; dashed: mean chance level. {_left_out(comparison)}"
-    width, left, top, cell, gap = style.width_of(_SIZE), 0.78, 0.36, 0.55, 0.1
+    width, left, top, cell, gap = style.width_of(_SIZE), 1.05, 0.34, 0.55, 0.08
     column = (width - left - 0.05) / max(len(groups), 4)
-    bottom = top + len(measures) * (cell + gap) + 0.3
+    bottom = top + len(measures) * (cell + gap) + 0.2
     with style.settings():
         figure = style.new_figure(width, bottom + style.note_height(note, width))
         for row, measure in enumerate(measures):
-            limits = style.span([comparison.usable[measure.label].to_numpy(float), np.array(measure.chance or ())])
+            low, high = style.span([comparison.usable[measure.label].to_numpy(float), np.array(measure.chance or ())])
+            # Markers at the ends need room in so low a panel.
+            limits = low - 0.05 * (high - low), high + 0.05 * (high - low)
             for place, ((method, hyperparameter), rows) in enumerate(groups.items()):
                 axes = style.axes_at(figure, left + place * column, top + row * (cell + gap), column - gap, cell)
                 _draw_against(axes, rows[["value", measure.label]].dropna(), colours[method])
@@ -117,11 +120,18 @@ def scores_by_hyperparameter(comparison: Comparison, colours: Palette) -> Figure
                 _value_axis(axes, rows.value.to_numpy(float))
                 if row == 0:
                     longest = max(int(column / 0.055), 6)
-                    axes.set_title(f"{fit(method, longest)}\n{fit(hyperparameter, longest)}", fontsize=6.0)
-                axes.tick_params(labelleft=place == 0, labelbottom=row == len(measures) - 1)
+                    swept = hyperparameter.rpartition(".")[2]
+                    axes.set_title(f"{fit(method, longest)}\n{fit(swept, longest)}", fontsize=6.0)
+                axes.tick_params(labelleft=place == 0, left=place == 0, labelbottom=row == len(measures) - 1)
                 if place == 0:
-                    axes.set_ylabel(fit(measure.label, 14), rotation=0, ha="right", va="center", fontsize=6.5)
-                    axes.yaxis.set_label_coords(-0.34, 0.5)
+                    label = "\n".join(fit(line, 15) for line in wrap(measure.label, 15)[:3]) + _arrow(measure)
+                    figure.text(
+                        0.05 / width,
+                        1 - (top + row * (cell + gap) + cell / 2) / figure.get_figheight(),
+                        label,
+                        va="center",
+                        fontsize=6.5,
+                    )
         style.write_note(figure, note, top=bottom)
     return figure
 
@@ -129,7 +139,7 @@ def scores_by_hyperparameter(comparison: Comparison, colours: Palette) -> Figure
 def _draw_against(axes: Axes, rows, look: tuple[str, str]) -> None:
     colour, marker = look
     columns = rows.to_numpy(float)
-    axes.plot(*columns.T, linestyle="", marker=marker, markersize=2.4, alpha=0.6, color=colour, markeredgewidth=0)
+    axes.plot(*columns.T, linestyle="", marker=marker, markersize=3.0, alpha=0.6, color=colour, markeredgewidth=0)
     values, places = np.unique(columns[:, 0], return_inverse=True)
     if len(values):
         means = np.bincount(places, columns[:, 1]) / np.bincount(places)
@@ -141,9 +151,11 @@ def _value_axis(axes: Axes, values: np.ndarray) -> None:
     values = np.unique(values)
     if values[0] > 0 and values[-1] > 5 * values[0]:
         axes.set_xscale("log")
-        axes.set_xlim(values[0] / 1.4, values[-1] * 1.4)
+        room = (values[-1] / values[0]) ** 0.12
+        axes.set_xlim(values[0] / room, values[-1] * room)
     else:
-        axes.set_xlim(*style.span([values]))
+        room = 0.12 * np.ptp(values) or 0.5
+        axes.set_xlim(values[0] - room, values[-1] + room)
     ends = values if len(values) < 3 else values[[0, -1]]
     axes.xaxis.set_major_locator(FixedLocator(list(ends)))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -185,11 +197,11 @@ def rank_correlations(comparison: Comparison) -> Figure:
 def _write_cells(axes: Axes, values: np.ndarray, common: np.ndarray, font: float) -> None:
     for row, column in np.ndindex(*values.shape):
         value = values[row, column]
-        colour = "white" if abs(value) > 0.6 else style.INK
+        colour = "white" if abs(value) > 0.55 else style.INK
         shown = "–" if np.isnan(value) else style.number(value)
         axes.text(column, row - 0.12, shown, ha="center", va="center", fontsize=font, color=colour)
         axes.text(
-            column, row + 0.27, f"n={common[row, column]}", ha="center", va="center", fontsize=0.6 * font, color=colour
+            column, row + 0.27, f"n={common[row, column]}", ha="center", va="center", fontsize=0.68 * font, color=colour
         )
 
 
@@ -201,7 +213,8 @@ def scores_against(comparison: Comparison, robustness: Measure, colours: Palette
     values, common = correlations(comparison)
     note = f"Points: models. Dashed: mean chance level, where it is known. {_left_out(comparison)}"
     methods, width = comparison.methods, style.width_of(_SIZE)
-    across = max(1, int((width - 0.3) / (0.3 + 0.055 * max(len(fit(method)) for method in methods))))
+    rooms = [0.32 + 0.05 * len(fit(method)) for method in methods]
+    across = len(methods) if sum(rooms) < width else max(1, int(width / max(rooms)))
     legend = _LEGEND_ROW * -(-len(methods) // across) + 0.1
     with style.settings():
         figure, panels = _panels(len(others), note, columns=4, height=1.05, left=0.45, top=legend, label=0.14)
@@ -234,7 +247,7 @@ def scores_against(comparison: Comparison, robustness: Measure, colours: Palette
             [fit(method) for method in methods],
             loc="upper left",
             bbox_to_anchor=(0.0, 1.0),
-            ncols=min(across, len(methods)),
+            ncols=across,
             handletextpad=0.3,
             columnspacing=1.2,
             borderaxespad=0.2,
@@ -249,7 +262,7 @@ def _panels(
     width, rows = style.width_of(_SIZE), -(-number // columns)
     gap = 0.13 if label == 0 else 0.35
     step = (width - left - 0.08 + gap) / columns
-    pitch = height + 0.42 + label
+    pitch = height + 0.36 + label
     bottom = top + rows * pitch + 0.05
     figure = style.new_figure(width, bottom + style.note_height(note, width))
     panels = [
@@ -271,8 +284,11 @@ def _label_room(names: Sequence[str]) -> float:
 
 
 def _title(measure: Measure, longest: int = 26) -> str:
-    arrow = {True: " ↑", False: " ↓", None: ""}[measure.metric.higher_is_better]
-    return fit(measure.label, longest) + arrow
+    return fit(measure.label, longest) + _arrow(measure)
+
+
+def _arrow(measure: Measure) -> str:
+    return {True: " ↑", False: " ↓", None: ""}[measure.metric.higher_is_better]
 
 
 def _draw_chance(axes: Axes, measure: Measure, *, vertical: bool) -> None:

@@ -134,8 +134,8 @@ def write_report(collection: Collection, output: str | os.PathLike, *, page_size
     """
     if collection.scores.empty and not collection.failures:
         raise ValueError(
-            f"there is nothing to report below {collection.folder}: no result that can be read, and no step that failed "
-            f"({len(collection.damaged)} damaged files)."
+            f"there is nothing to report below {collection.folder}: no result that can be read and no step that failed, "
+            f"{len(collection.damaged)} damaged files."
         )
     output = Path(output)
     comparisons = compare(collection.scores, collection.metrics, planned_models(collection.study))
@@ -334,6 +334,7 @@ def _rows(parts: Sequence[Part], models: Sequence[Model], measures: Sequence[Mea
                     "dataset": comparison.dataset,
                     "representation": comparison.representation,
                     "method": facts["method"],
+                    "collapsed": facts["collapsed"],
                     "hyperparameter": "–" if _is_missing(facts["hyperparameter"]) else facts["hyperparameter"] or "–",
                     "value": _sort_key(facts["value"]),
                     "value_shown": whole(facts["value"]),
@@ -393,11 +394,8 @@ def number(value: Any) -> str:
     if _is_missing(value):
         return "–"
     value = float(value)
-    if value == 0 or 0.0005 <= abs(value) < 1000:
-        shown = f"{value:.3f}"
-    else:
-        shown = f"{value:.2e}"
-    return shown.replace("-", "−")
+    plain = value == 0 or 0.0005 <= abs(value) < 1000
+    return (f"{value:.3f}" if plain else f"{value:.2e}").replace("-", "−")
 
 
 def whole(value: Any) -> str:

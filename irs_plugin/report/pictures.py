@@ -16,7 +16,7 @@ _SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 _FOLDERS = frozenset({"artifacts", "visualizations"})
 _WITHOUT_PICTURES = frozenset({"tfhub", "tf_checkpoint", "results", "metrics", "failed"})
 # Taller and wider pictures are scaled down, keeping their proportions.
-_LARGEST = (1000, 1400)
+_LARGEST = (900, 1300)
 # Bytes that surround a picture in the page, names included.
 _MARKUP = 500
 
@@ -105,15 +105,15 @@ def _inline(picture: Picture, budget: Budget) -> bool:
             picture.animated = getattr(image, "n_frames", 1) > 1
             if picture.animated:
                 image.seek(image.n_frames // 2)
-            opaque = _on_white(image)
+            small = image.convert("RGBA")
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         picture.problem = str(error) or type(error).__name__
         return True
-    opaque.thumbnail(_LARGEST)
-    encoded = data_uri(_as_webp(opaque), "image/webp")
+    small.thumbnail(_LARGEST)
+    encoded = data_uri(_as_webp(_on_white(small)), "image/webp")
     if not budget.take(len(encoded) + _MARKUP):
         return False
-    picture.uri, (picture.width, picture.height) = encoded, opaque.size
+    picture.uri, (picture.width, picture.height) = encoded, small.size
     return True
 
 
@@ -121,13 +121,12 @@ def _on_white(image: Image.Image) -> Image.Image:
     """Without transparency, behind which a dark page would show."""
     from PIL import Image
 
-    layers = image.convert("RGBA")
-    return Image.alpha_composite(Image.new("RGBA", layers.size, "white"), layers).convert("RGB")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
 
 
 def _as_webp(image: Image.Image) -> bytes:
     content = io.BytesIO()
-    image.save(content, "WEBP", quality=80, method=4)
+    image.save(content, "WEBP", quality=80, method=2)
     return content.getvalue()
 
 
