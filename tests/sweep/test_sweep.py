@@ -1,0 +1,300 @@
+"""Real sweeps with real worker processes: whole, killed, resumed, on a scheduler at an address, with failures."""
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from sweep_study import METRICS, MODELS, write_metrics
+
+STUDY = """
+from pathlib import Path
+
+from irs_plugin.studies import STUDIES, Study
+
+SMALL = STUDIES["irs_study_small"]()
+MODELS = {models!r}
+
+
+def study():
+    metrics = tuple(sorted(Path(__file__).with_name("gin").glob("*.gin")))
+    return Study("tiny", MODELS, SMALL.model_config, SMALL.postprocess_configs, metrics)
+"""
+
+
+def write_study(folder, models=MODELS, metrics=METRICS):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tiny_study.py").write_text(STUDY.format(models=models))
+    write_metrics(folder / "gin", metrics)
+    return folder
+
+
+def command(output, *flags):
+    sweep = [sys.executable, "-m", "irs_plugin", "sweep", "--study", "tiny_study:study", "--output", str(output)]
+    return [*sweep, "--no_report", "--no_visualizations", *flags]
+
+
+def environment(folder, **more):
+    path = os.pathsep.join([str(folder), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", **more}
+
+
+def sweep(folder, output, *flags, **more):
+    """Run a sweep to its end."""
+    return subprocess.run(
+        command(output, *flags),
+        cwd=folder,
+        env=environment(folder, **more),
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+
+
+def results(output):
+    """Everything a sweep found out, and its files: what two sweeps have to agree on."""
+    found = {}
+    for path in sorted(output.rglob("*")):
+        name = path.relative_to(output).as_posix()
+        # The logs of TensorBoard carry time and host in their names.
+        if not path.is_file() or "events.out.tfevents" in name:
+            continue
+        value = None
+        if path.suffix == ".json" and "/results/" in name:
+            value = json.loads(path.read_text())
+            value = {key: item for key, item in value.items() if not key.endswith(("elapsed_time", "uuid"))}
+        elif path.name.startswith("variables.data"):
+            value = hashlib.sha256(path.read_bytes()).hexdigest()
+        found[name] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return write_study(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="module")
+def whole(study):
+    """A sweep that was never interrupted."""
+    output = study / "whole"
+    done = sweep(study, output, "--workers", "2")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "3 of 3 models are complete" in done.stdout
+    return output
+
+
+@contextlib.contextmanager
+def running(folder, output, *flags):
+    """A sweep under way; whatever is left of it is ended afterwards."""
+    with open(folder / "log.txt", "a") as log:
+        process = subprocess.Popen(command(output, *flags), cwd=folder, env=environment(folder), stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.kill()
+        process.kill()
+        process.wait()
+
+
+def wait_for(condition, what, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not happen in {seconds} s"
+        time.sleep(0.02)
+
+
+def test_layout_is_disentanglement_libs(whole):
+    for number in "012":
+        assert (whole / number / "model/tfhub/saved_model.pb").exists()
+        assert (whole / number / "model/tf_checkpoint/checkpoint").exists()
+        assert (whole / number / "postprocessed/mean/tfhub/saved_model.pb").exists()
+        for metric in METRICS:
+            assert (whole / number / "metrics/mean" / metric / "results/aggregate/evaluation.json").exists()
+    leftovers = [path for path in whole.rglob("*") if "partial" in path.name or path.suffix == ".training"]
+    assert leftovers == []
+    record = json.loads((whole / "study.json").read_text())
+    assert record["study"] == "tiny"
+    assert sorted(record["models"]) == ["0", "1", "2"]
+    assert record["versions"]["disentanglement_lib"] == "1.5"
+
+
+def test_scores_are_those_of_stock_scripts(whole, study, tmp_path):
+    """The sweep's representation through stock ``dlib_evaluate`` at the sweep's seed."""
+    from irs_plugin.sweep.plan import plan_study
+
+    sys.path.insert(0, str(study))
+    try:
+        from tiny_study import study as definition
+    finally:
+        sys.path.remove(str(study))
+    model = plan_study(definition(), whole).models[0]
+    for step in model.steps:
+        # The boosted trees of DCI are seeded by nobody in stock scripts.
+        if step.kind == "metrics" and "dci" not in step.name:
+            output = tmp_path / step.folder.name
+            flags = [f"--gin_bindings={binding}" for binding in step.bindings]
+            stock = [str(Path(sys.executable).with_name("dlib_evaluate")), f"--gin_config={step.config}", *flags]
+            stock += [f"--input_dir={step.source}", f"--output_dir={output}"]
+            subprocess.run(stock, check=True, env=environment(study), capture_output=True)
+            theirs = json.loads((output / "results/json/evaluation_results.json").read_text())
+            ours = json.loads((step.folder / "results/json/evaluation_results.json").read_text())
+            for result in (ours, theirs):
+                del result["elapsed_time"], result["uuid"]
+            assert ours == theirs
+
+
+def test_a_finished_sweep_does_nothing(whole, study):
+    before = {path: path.stat().st_mtime_ns for path in whole.rglob("*.json") if path.name != "study.json"}
+    started = time.monotonic()
+    done = sweep(study, whole)
+    assert done.returncode == 0
+    assert "3 of 3 models are complete" in done.stdout
+    assert time.monotonic() - started < 10
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+def test_killed_at_several_points_it_ends_as_if_never_interrupted(study, whole):
+    output = study / "killed"
+    patterns = {
+        "training": "*/model.partial",
+        "representation": "*/postprocessed/mean.partial",
+        "metric": "*/metrics/mean/*.partial",
+        "result": "*/metrics/mean/*/results/aggregate/evaluation.json",
+    }
+    for what, pattern in patterns.items():
+        before = set(output.glob(pattern))
+        with running(study, output, "--workers", "2") as process:
+            wait_for(lambda pattern=pattern, before=before: set(output.glob(pattern)) - before, what)
+            children = psutil.Process(process.pid).children(recursive=True)
+            assert children
+            os.kill(process.pid, signal.SIGKILL)
+            # Nothing goes on working in its name.
+            assert psutil.wait_procs(children, timeout=30)[1] == [], what
+    done = sweep(study, output, "--workers", "2")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "3 of 3 models are complete" in done.stdout
+    assert results(output) == {**results(whole), "study.json": None}
+
+
+def test_a_worker_killed_in_the_middle_is_replaced(study, whole):
+    output = study / "worker_killed"
+    with running(study, output, "--workers", "2") as process:
+        wait_for(lambda: any(output.glob("*/model.partial")), "a training")
+        # Workers are the processes that have a model open.
+        children = psutil.Process(process.pid).children(recursive=True)
+        workers = [
+            c
+            for c in children
+            if any(file.path.endswith("log.txt") and output.as_posix() in file.path for file in c.open_files())
+        ]
+        assert workers
+        workers[0].kill()
+        assert process.wait(timeout=300) == 0
+    assert results(output) == results(whole)
+
+
+def test_a_scheduler_at_an_address(study, whole, tmp_path):
+    output = study / "scheduler"
+    dask, file = str(Path(sys.executable).with_name("dask")), tmp_path / "scheduler.json"
+    quiet = {"env": environment(study), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    flags = ["--scheduler-file", str(file)]
+    scheduler = subprocess.Popen([dask, "scheduler", "--port", "0", "--no-dashboard", *flags], **quiet)
+    worker = subprocess.Popen([dask, "worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", *flags], **quiet)
+    try:
+        wait_for(file.exists, "a scheduler")
+        address = json.loads(file.read_text())["address"]
+        done = sweep(study, output, "--scheduler", address, "--only", "0-1")
+        assert done.returncode == 0, done.stderr[-3000:]
+        done = sweep(study, output, "--scheduler", str(file))
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert "1 of 3 models on 1 workers" in done.stdout
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            process.wait()
+    assert results(output) == results(whole)
+
+
+def test_no_scheduler_no_data_no_dask(study, tmp_path):
+    done = sweep(study, tmp_path / "out", "--scheduler", "tcp://127.0.0.1:1")
+    assert done.returncode == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in done.stderr
+    whole_study = [sys.executable, "-m", "irs_plugin", "sweep", "--output", str(tmp_path / "out")]
+    where = environment(study, DISENTANGLEMENT_LIB_DATA=str(tmp_path))
+    done = subprocess.run(whole_study, env=where, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no dSprites archive at" in done.stderr
+    assert not (tmp_path / "out" / "0").exists()
+
+
+def test_failures_do_not_keep_the_others(tmp_path):
+    """A model that diverges, a metric that cannot be computed, and a metric that takes its process with it."""
+    diverging = (*MODELS[0][:-1], "model.random_seed = 0", "vae/AdamOptimizer.learning_rate = 1e30")
+    metrics = {
+        "a_impossible": 'include "metrics/irs_paper.gin"\ninterventional_robustness.num_train = -1',
+        "sap_score": METRICS["sap_score"],
+        "z_deadly": 'import deadly\nevaluation.evaluation_fn = @deadly\ndataset.name = "auto"',
+    }
+    folder = write_study(tmp_path / "study", (MODELS[0], diverging), metrics)
+    (folder / "deadly.py").write_text(
+        "import os\n\nimport gin\n\n\n@gin.configurable\ndef deadly(ground_truth_data, representation_function, "
+        "random_state, artifact_dir=None):\n    os._exit(1)\n"
+    )
+    output = folder / "out"
+    done = sweep(folder, output, "--workers", "1", DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    assert done.returncode == 1
+    assert "0 of 2 models are complete" in done.stdout
+    assert "3 steps failed" in done.stdout
+    assert "1: train: NanLossDuringTrainingError" in done.stdout
+    assert "0: metrics/mean/a_impossible: ValueError" in done.stdout
+    assert "0: metrics/mean/z_deadly: KilledWorker" in done.stdout
+    assert (output / "0/metrics/mean/sap_score/results/aggregate/evaluation.json").exists()
+    assert not (output / "1/model").exists()
+    failed = json.loads((output / "1/failed/train.json").read_text())
+    assert failed["step"] == "train"
+    assert "Traceback" in failed["traceback"]
+    # With the mistake mended, the same command does what is left; what failed otherwise can be left alone.
+    write_metrics(folder / "gin", {"a_impossible": metrics["a_impossible"].replace("-1", "100")})
+    (folder / "gin/z_deadly.gin").write_text(metrics["sap_score"])
+    (output / "0/failed/metrics.mean.z_deadly.json").unlink()
+    done = sweep(folder, output, "--workers", "1", "--keep_failed")
+    assert done.returncode == 1
+    assert "1 of 2 models are complete" in done.stdout
+    assert "1: train: NanLossDuringTrainingError" in done.stdout
+    assert sorted(path.name for path in output.glob("*/failed/*")) == ["train.json"]
+
+
+def test_two_sweeps_into_one_folder_are_refused(study, tmp_path):
+    from irs_plugin.sweep.lock import only_one_sweep
+
+    output = tmp_path / "out"
+    output.mkdir()
+    with only_one_sweep(output):
+        done = sweep(study, output)
+    assert done.returncode == 2
+    assert "another sweep is at work" in done.stderr
+
+
+def test_models_trained_elsewhere_and_a_dry_run(whole, study):
+    output = study / "elsewhere"
+    flags = ["--models", str(whole / "*/model"), "--workers", "1"]
+    done = sweep(study, output, *flags, "--dry_run")
+    assert done.returncode == 0
+    assert "3 models, 0 complete; 12 steps to do" in done.stdout
+    assert not output.exists()
+    done = sweep(study, output, *flags)
+    assert done.returncode == 0, done.stderr[-3000:]
+    ours, theirs = results(output), results(whole)
+    scores = [name for name in theirs if name.endswith("evaluation_results.json")]
+    assert len(scores) == 9
+    assert {name: ours[name] for name in scores} == {name: theirs[name] for name in scores}
