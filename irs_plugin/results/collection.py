@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from irs_plugin.results.metrics import Metric, add_nulls, as_score, found_metrics
-from irs_plugin.results.result import Result, read_object, read_result
+from irs_plugin.results.result import Result, printable, read_object, read_result
 from irs_plugin.results.table import tabulate
 from irs_plugin.results.walking import walk
 
@@ -151,8 +151,8 @@ def collect(folder: str | os.PathLike, *, progress: bool = False) -> Collection:
 
     add_nulls(found)
     scores, metrics = tabulate(found)
-    damaged = [(os.path.relpath(path, folder), reason) for path, reason in problems]
-    values = [{**result.values, "path": str(result.path)} for result, _ in found]
+    damaged = [(printable(path.relative_to(folder)), reason) for path, reason in problems]
+    values = [{**result.values, "path": printable(result.path)} for result, _ in found]
     return Collection(folder, scores, metrics, damaged, failures, study, values)
 
 
@@ -169,5 +169,7 @@ def _read_failure(folder: Path, path: Path) -> Failure:
     if "step" not in record or "error" not in record:
         raise ValueError("it does not say which step failed and why (step, error)")
     texts = {key: str(record.get(key, "")) for key in ("step", "error", "traceback", "time")}
-    model, place = (os.path.relpath(entry, folder) for entry in (path.parents[1], path))
-    return Failure(Path(model).as_posix(), **texts, path=Path(place).as_posix())
+    place = path.relative_to(folder)
+    # Collected from inside a model, or from the folder of failures itself, the model is where the collection is.
+    model = place.parents[1] if len(place.parts) > 2 else Path()
+    return Failure(printable(model), **texts, path=printable(place))

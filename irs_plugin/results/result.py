@@ -76,7 +76,7 @@ class Result:
     @cached_property
     def relative(self) -> str:
         """The file's path relative to the root."""
-        return self.path.relative_to(self.root).as_posix()
+        return printable(self.path.relative_to(self.root))
 
     @cached_property
     def place(self) -> tuple[str, str, str]:
@@ -118,6 +118,11 @@ def whole_number(value: Any) -> int | None:
     """A value that is a whole number of 64 bits, or None."""
     fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     return value if fits else None
+
+
+def printable(path: Path) -> str:
+    """A path as text that can be written as UTF-8; bytes of it that are none become escapes."""
+    return path.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
 def read_result(root: Path, path: Path) -> Result:

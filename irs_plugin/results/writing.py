@@ -56,5 +56,8 @@ def read_scores(path: str | os.PathLike) -> pd.DataFrame:
 
     if Path(path).suffix == ".parquet":
         return pd.read_parquet(path, engine="pyarrow").astype(COLUMNS)
-    missing = {name: [""] for name, kind in COLUMNS.items() if kind != "str"}
-    return pd.read_csv(path, dtype=COLUMNS, keep_default_na=False, na_values=missing, float_precision="round_trip")
+    # pandas 2 rounds the last digit of a number that it reads as such.
+    floats = [name for name, kind in COLUMNS.items() if kind == "float64"]
+    missing = {name: [""] for name, kind in COLUMNS.items() if kind == "Int64"}
+    texts = pd.read_csv(path, dtype=COLUMNS | dict.fromkeys(floats, "str"), keep_default_na=False, na_values=missing)
+    return texts.assign(**{name: texts[name].replace("", "nan") for name in floats}).astype(COLUMNS)

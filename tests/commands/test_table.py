@@ -1,33 +1,71 @@
 """The table of scores."""
 
-import json
+from results.trees import by_method, seeded, write_flat, write_result
 
 from irs_plugin.cli import main
 
+OURS = {"IRS": 0.5, "chance.avg_score.mean": 0.125, "num_active_dims": 7}
 
-def write(folder, model, function, name, results, seed=0):
-    path = folder / "results" / "aggregate" / "evaluation.json"
-    path.parent.mkdir(parents=True)
-    settings = {
-        "train_config.model.name": f"'{model}'",
-        "train_config.model.random_seed": str(seed),
-        "evaluation_config.evaluation.evaluation_fn": f"@{function}",
-        "evaluation_config.evaluation.name": f"'{name}'",
-    }
-    path.write_text(json.dumps({**settings, **{f"evaluation_results.{key}": value for key, value in results.items()}}))
+
+def write(folder, model, function, name, returned, seed=0):
+    write_result(folder, function, returned, name=name, training={"model.name": repr(model), **seeded(seed)})
+
+
+def printed(folder, capsys):
+    assert main(["table", str(folder)]) == 0
+    return capsys.readouterr().out.splitlines()
 
 
 def test_models_as_rows_metrics_as_columns(tmp_path, capsys):
     write(tmp_path / "a" / "mig", "vae", "mig", "mig", {"discrete_mig": 0.25})
-    ours = {"IRS": 0.5, "chance.avg_score.mean": 0.125, "num_active_dims": 7}
-    write(tmp_path / "a" / "irs", "vae", "interventional_robustness", "irs_chance", ours)
+    write(tmp_path / "a" / "irs", "vae", "interventional_robustness", "irs_chance", OURS)
     write(tmp_path / "b" / "mig", "factor_vae", "mig", "mig", {"discrete_mig": 0.75})
-    assert main(["table", str(tmp_path)]) == 0
-    names, headings, *rows = capsys.readouterr().out.splitlines()
+    names, headings, *rows = printed(tmp_path, capsys)
     assert names.split() == ["irs_chance"]
     assert headings.split() == ["IRS", "chance", "active", "MIG"]
     assert rows[0].split() == ["factor_vae,", "seed", "0", "–", "–", "–", "0.750"]
     assert rows[1].split() == ["vae,", "seed", "0", "0.500", "0.125", "7", "0.250"]
+
+
+def test_presets_stand_side_by_side(tmp_path, capsys):
+    for name, score in (("irs_paper", 0.5), ("irs_dlib", 0.75)):
+        returned = {"IRS": score, "num_active_dims": 0 if name == "irs_paper" else 10, "dlib_IRS": 0.7}
+        write(tmp_path / "a" / name, "vae", "interventional_robustness", name, returned)
+    names, headings, row = printed(tmp_path, capsys)
+    assert names.split() == ["irs_dlib", "irs_paper"]
+    assert headings.split() == ["IRS", "active", "IRS", "active"]
+    assert row.split() == ["vae,", "seed", "0", "0.750", "10", "0.500", "0"]
+
+
+def test_scores_that_are_undefined_are_dashes(tmp_path, capsys):
+    write(tmp_path / "a" / "mig", "vae", "mig", "mig", {"discrete_mig": None})
+    write(tmp_path / "b" / "mig", "vae", "mig", "mig", {"discrete_mig": 0.5}, seed=1)
+    _, first, second = printed(tmp_path, capsys)
+    assert (first.split()[-1], second.split()[-1]) == ("–", "0.500")
+
+
+def test_rows_are_told_apart_by_what_differs(tmp_path, capsys):
+    for beta in (4.0, 16.0):
+        for representation in ("mean", "sampled"):
+            folder = tmp_path / f"beta{beta}" / "metrics" / representation / "mig"
+            write_result(folder, "mig", {"discrete_mig": 0.5}, training=by_method("beta_vae", "vae", beta=beta))
+    write(tmp_path / "alone" / "metrics" / "mean" / "mig", "vae", "mig", "mig", {"discrete_mig": 0.5})
+    labels = [row.rpartition("  ")[0].strip() for row in printed(tmp_path, capsys)[1:]]
+    assert labels == [
+        "beta_vae, seed 0, vae.beta = 4, mean",
+        "beta_vae, seed 0, vae.beta = 4, sampled",
+        "beta_vae, seed 0, vae.beta = 16, mean",
+        "beta_vae, seed 0, vae.beta = 16, sampled",
+        "vae, seed 0",
+    ]
+
+
+def test_damaged_results_are_named(tmp_path, capsys):
+    write(tmp_path / "a" / "mig", "vae", "mig", "mig", {"discrete_mig": 0.25})
+    write_flat(tmp_path / "b" / "mig", {})
+    assert main(["table", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "0.250" in told.out and "passed over b/mig" in told.err
 
 
 def test_nothing_there(tmp_path, capsys):

@@ -43,7 +43,11 @@ def test_a_study(tmp_path):
     training = {**by_method("factor_vae", "factor_vae", seed=3, gamma=10.0), "model.model_num": "12"}
     settings = {"evaluation.random_seed": "4294967295", "mig.num_train": "10000"}
     write_result(
-        tmp_path / "12" / "metrics" / "mean" / "mig", "mig", {"discrete_mig": 0.25}, training=training, settings=settings
+        tmp_path / "12" / "metrics" / "mean" / "mig",
+        "mig",
+        {"discrete_mig": 0.25},
+        training=training,
+        settings=settings,
     )
     collection = collect(tmp_path)
     assert {name: str(kind) for name, kind in collection.scores.dtypes.items() if COLUMNS[name] != "str"} == {
@@ -118,7 +122,10 @@ def test_a_method_without_a_name_is_its_model(tmp_path, model, swept, method, na
 def test_the_one_setting_that_an_unknown_method_sweeps(tmp_path):
     for number, strength in enumerate((0.5, 1.5)):
         for seed in (0, 1):
-            training = {**by_method("mine", "my_vae", seed, strength=strength), "model.model_num": str(2 * number + seed)}
+            training = {
+                **by_method("mine", "my_vae", seed, strength=strength),
+                "model.model_num": str(2 * number + seed),
+            }
             write_result(tmp_path / f"{number}{seed}" / "mig", "mig", {"discrete_mig": 0.5}, training=training)
     scores = collect(tmp_path).scores
     assert set(scores.hyperparameter) == {"my_vae.strength"}
@@ -343,7 +350,10 @@ def test_models_evaluated_side_by_side_are_told_apart(tmp_path):
         write_result(tmp_path / "scores" / f"{uuid[0]}_mig", "mig", {"discrete_mig": 0.5}, uuid=uuid)
         write_result(tmp_path / "scores" / f"{uuid[0]}_dci", "dci", {"disentanglement": 0.5}, uuid=uuid)
     collection = collect(tmp_path)
-    assert list(collection.scores.groupby("model").size().items()) == [("scores (aaaaaaaa)", 2), ("scores (bbbbbbbb)", 2)]
+    assert list(collection.scores.groupby("model").size().items()) == [
+        ("scores (aaaaaaaa)", 2),
+        ("scores (bbbbbbbb)", 2),
+    ]
     assert collection.duplicates == []
 
 

@@ -42,7 +42,9 @@ def write_result(folder, function, returned, *, name=None, training=None, settin
         "evaluation_config": _set({**evaluation, **(settings or {})}),
         "evaluation_results": {**returned, "elapsed_time": 12.5, "uuid": "5e2f"},
     }
-    return write_flat(folder, {f"{step}.{key}": value for step, values in steps.items() for key, value in values.items()})
+    return write_flat(
+        folder, {f"{step}.{key}": value for step, values in steps.items() for key, value in values.items()}
+    )
 
 
 def _set(settings):
