@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"passed over {path}: {reason}", file=sys.stderr)
     if not collection.num_results:
         raise ValueError(results.NOTHING.format(args.folder))
+    if collection.scores.empty:
+        raise ValueError(f"what was evaluated below {args.folder} are pictures, without a score of their own.")
     print(as_table(collection))
     return 0
 

@@ -68,6 +68,12 @@ def test_damaged_results_are_named(tmp_path, capsys):
     assert "0.250" in told.out and "passed over b/mig" in told.err
 
 
+def test_pictures_only(tmp_path, capsys):
+    write(tmp_path / "a" / "w", "vae", "witnesses", "witnesses", {"figures": ["a.png"]})
+    assert main(["table", str(tmp_path)]) == 2
+    assert "pictures" in capsys.readouterr().err
+
+
 def test_nothing_there(tmp_path, capsys):
     assert main(["table", str(tmp_path)]) == 2
     assert "nothing below" in capsys.readouterr().err
