@@ -94,7 +94,7 @@ def _describe(result: Result, swept: dict[str, str]) -> dict[str, Any]:
     number = result.number("train", "model.model_num")
     folder = result.place[0].rpartition("/")[2]
     if number is None and folder.isdecimal():
-        number = int(folder)
+        number = whole_number(int(folder))
     return {
         "model_num": number,
         "dataset": result.text("evaluation", "dataset.name") or result.text("train", "dataset.name"),

@@ -400,6 +400,13 @@ def test_settings_without_their_gin_file(tmp_path):
     assert only(collect(tmp_path)).seed == 0
 
 
+def test_folders_named_by_numbers(tmp_path):
+    for folder in ("7", "20261201235959000000000"):
+        write_result(tmp_path / folder / "mig", "mig", {"discrete_mig": 0.5})
+    scores = collect(tmp_path).scores.set_index("model")
+    assert scores.model_num["7"] == 7 and scores.model_num.isna().sum() == 1
+
+
 def test_models_without_a_training(tmp_path):
     flat = {"evaluation_config.evaluation.evaluation_fn": "@mig", "evaluation_results.discrete_mig": 0.5}
     write_flat(tmp_path / "elsewhere" / "mig", flat)
