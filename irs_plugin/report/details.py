@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irs_plugin.results.gin_files import read_bindings
 from irs_plugin.results.result import Result, read_object
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ def place_of(folder: Path, path: str) -> str:
     return Result(folder, folder / path, {}).place[0]
 
 
-def settings_of(folder: Path, path: str) -> dict[str, str]:
-    """The training's gin bindings that lie beside a result; empty where there are none."""
-    return read_bindings((folder / path).parents[1] / "gin" / "train.gin")
+def gin_file_of(folder: Path, path: str) -> Path:
+    """The file with the training's settings that dlib lays beside a result."""
+    return (folder / path).parents[1] / "gin" / "train.gin"
 
 
 def split_settings(settings: Mapping[str, dict[str, str]]) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

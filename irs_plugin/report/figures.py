@@ -80,11 +80,11 @@ def _draw_distribution(axes: Axes, scores, height: int, look: tuple[str, str]) -
         half = 0.4 * density / density.max()
         axes.fill_between(grid, height - half, height + half, color=colour, alpha=0.25, linewidth=0)
     # Spread by a sequence that fills evenly: the same picture every time, no point on another.
-    offsets = 0.3 * (np.modf(np.arange(1, len(values) + 1) * 0.618034)[0] - 0.5)
+    offsets = 0.3 * (np.modf(np.arange(len(values)) * 0.618034 + 0.5)[0] - 0.5)
     many = len(values) > 100
     axes.plot(
         values,
-        height + (offsets if len(values) > 1 else 0.0),
+        height + offsets,
         linestyle="",
         marker=marker,
         markersize=1.2 if many else 3.0,
@@ -181,7 +181,8 @@ def rank_correlations(comparison: Comparison) -> Figure:
         figure = style.new_figure(width, 0.1 + side + under + style.note_height(note, width))
         axes = style.axes_at(figure, left, 0.1, side, side)
         image = axes.imshow(np.ma.masked_invalid(values.to_numpy(float)), cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
-        image.cmap.set_bad("0.88")
+        # Seen where there is no number.
+        axes.set_facecolor("0.88")
         _write_cells(axes, values.to_numpy(float), common.to_numpy(), font=float(np.clip(14 * cell, 2.5, 6.5)))
         names = [_title(measure, 17) for measure in measures]
         axes.set_xticks(range(len(measures)), names, rotation=45, ha="right", rotation_mode="anchor")

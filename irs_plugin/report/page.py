@@ -40,6 +40,7 @@ from irs_plugin.report.comparison import (
 from irs_plugin.report.completeness import Missing, bindings_of, missing_steps, planned_models
 from irs_plugin.report.pictures import Album, Budget, data_uri, find_pictures, inline, shrink_png
 from irs_plugin.results import Collection, Failure
+from irs_plugin.results.gin_files import read_bindings
 
 # Bytes that a page may have, and how many of them its figures.
 PAGE, FIGURES = 15_000_000, 8_000_000
@@ -89,6 +90,7 @@ class Model:
         latents: its weakest latents, by representation and evaluation.
         album: its pictures.
         settings: what sets it apart, as far as it is known.
+        gin: file with all settings of its training; None if it has no results.
         results: its rows in the tidy table, by result file.
         failures: the steps that failed.
     """
@@ -100,6 +102,7 @@ class Model:
     latents: list[details.Latents]
     album: Album
     settings: Mapping[str, str]
+    gin: Path | None
     results: Mapping[str, pd.DataFrame]
     failures: list[Failure]
 
@@ -134,8 +137,8 @@ def write_report(collection: Collection, output: str | os.PathLike, *, page_size
     """
     if collection.scores.empty and not collection.failures:
         raise ValueError(
-            f"there is nothing to report below {collection.folder}: no result that can be read and no step that failed, "
-            f"{len(collection.damaged)} damaged files."
+            f"there is nothing to report below {collection.folder}: no result that can be read and no step that "
+            f"failed, {len(collection.damaged)} damaged files."
         )
     output = Path(output)
     comparisons = compare(collection.scores, collection.metrics, planned_models(collection.study))
@@ -219,11 +222,8 @@ def _models(collection: Collection, comparisons: Sequence[Comparison]) -> tuple[
         for comparison in reversed(comparisons)
         for name in comparison.models.index
     }
-    settings = {
-        name: details.settings_of(folder, rows[name].path.iloc[0]) if name in rows else _split(planned.get(name, ()))
-        for name in names
-    }
-    common, different = details.split_settings(settings)
+    gins = {name: details.gin_file_of(folder, own.path.iloc[0]) for name, own in rows.items()}
+    common, different = details.split_settings({name: read_bindings(path) for name, path in gins.items()})
     models = []
     for number, name in enumerate(names):
         own = rows.get(name)
@@ -236,7 +236,8 @@ def _models(collection: Collection, comparisons: Sequence[Comparison]) -> tuple[
                 facts.get(name, {}),
                 [] if own is None else details.weakest_latents(folder, own),
                 find_pictures(place),
-                different[name],
+                different.get(name) or _split(planned.get(name, ())),
+                gins.get(name),
                 {} if own is None or len(names) > MOST_LISTED else dict(list(own.groupby("path"))),
                 failures.get(name, []),
             )

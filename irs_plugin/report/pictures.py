@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
-_FOLDERS = frozenset({"artifacts", "visualizations"})
+_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif"})
+# Of what evaluations drew, and of disentanglement_lib's visualisers.
+_DRAWN, _VISUALIZED = "artifacts", "visualizations"
 _WITHOUT_PICTURES = frozenset({"tfhub", "tf_checkpoint", "results", "metrics", "failed"})
 # Taller and wider pictures are scaled down, keeping their proportions.
 _LARGEST = (900, 1300)
@@ -41,7 +42,7 @@ class Picture:
 
     Attributes:
         path: of the file.
-        name: path relative to the model's folder.
+        place: the same, relative to the model's folder.
         uri: the picture itself as a data URI; empty where it is only linked to.
         width, height: of what `uri` shows, in pixels.
         animated: whether the file moves; `uri` is a still from its middle.
@@ -49,19 +50,28 @@ class Picture:
     """
 
     path: Path
-    name: str
+    place: Path
     uri: str = ""
     width: int = 0
     height: int = 0
     animated: bool = False
     problem: str = ""
 
+    @property
+    def name(self) -> str:
+        return self.place.as_posix()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is of an evaluation."""
+        return _DRAWN in self.place.parts
+
 
 @dataclass(frozen=True)
 class Album:
     """The pictures of one model, those of evaluations before those of disentanglement_lib's visualisers."""
 
-    pictures: list[Picture] = field(default_factory=list)
+    pictures: list[Picture]
 
     @property
     def left_out(self) -> int:
@@ -74,11 +84,11 @@ def find_pictures(folder: Path) -> Album:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _WITHOUT_PICTURES and not _hidden(name))
         parts = Path(place).relative_to(folder).parts
-        if _FOLDERS.isdisjoint(parts):
+        if _DRAWN not in parts and _VISUALIZED not in parts:
             continue
         found += [Path(place, name) for name in sorted(files) if Path(name).suffix.lower() in _SUFFIXES]
-    found.sort(key=lambda path: ("visualizations" in path.relative_to(folder).parts, str(path)))
-    return Album([Picture(path, path.relative_to(folder).as_posix()) for path in found])
+    pictures = [Picture(path, path.relative_to(folder)) for path in found]
+    return Album(sorted(pictures, key=lambda picture: (not picture.drawn, picture.place)))
 
 
 def _hidden(name: str) -> bool:

@@ -10,7 +10,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,7 +37,8 @@ def require_tensorboard() -> None:
     """
     if find_spec("tensorboard") is None:
         raise ValueError(
-            "event files for TensorBoard need the package tensorboard: pip install tensorboard, or leave --tensorboard out."
+            "event files for TensorBoard need the package tensorboard: pip install tensorboard, or leave "
+            "--tensorboard out."
         )
 
 
@@ -69,7 +70,7 @@ def write_events(collection: Collection, report: Report, folder: str | os.PathLi
     with _events(folder / "report") as add:
         for part in report.parts:
             for drawn in part.drawn.values():
-                add(_images(f"{part.comparison.name}: {drawn.title}", [drawn.png]))
+                add(_image(f"{part.comparison.name}: {drawn.title}", drawn.png))
     models = {model.name: model for model in report.models}
     keys = ["model", "dataset", "representation"]
     groups = collection.scores.groupby(keys, sort=False)
@@ -126,23 +127,20 @@ def _scalars(rows: pd.DataFrame) -> Any:
     return Summary(value=[Summary.Value(tag=name, simple_value=value) for name, value in values])
 
 
-def _pictures(model: Model) -> Iterable[Any]:
+def _pictures(model: Model) -> Iterator[Any]:
+    """What the evaluations drew; disentanglement_lib's animations are too large for event files."""
     for picture in model.album.pictures:
-        if picture.uri:
-            yield _images(picture.name, [picture.path])
+        if picture.drawn and not picture.problem:
+            yield _image(picture.name, picture.path)
 
 
-def _images(tag: str, paths: Iterable[Path]) -> Any:
-    """A summary with pictures, as PNG or GIF."""
+def _image(tag: str, path: Path) -> Any:
+    """A summary with a picture, the file's bytes as they are."""
     from PIL import Image
     from tensorboard.compat.proto.summary_pb2 import Summary
 
-    values = []
-    for path in paths:
-        with Image.open(path) as image:
-            content = io.BytesIO()
-            image.save(content, "PNG")
-            encoded = Summary.Image(height=image.height, width=image.width, colorspace=3)
-            encoded.encoded_image_string = content.getvalue()
-        values.append(Summary.Value(tag=tag, image=encoded))
-    return Summary(value=values)
+    content = path.read_bytes()
+    with Image.open(io.BytesIO(content)) as image:
+        height, width = image.height, image.width
+    encoded = Summary.Image(height=height, width=width, colorspace=3, encoded_image_string=content)
+    return Summary(value=[Summary.Value(tag=tag, image=encoded)])
