@@ -88,7 +88,7 @@ def run(
     """
     topic = f"irs_plugin-{uuid.uuid4().hex}"
     events: queue.SimpleQueue = queue.SimpleQueue()
-    client.subscribe_topic(topic, lambda event: events.put(Outcome(**event[1])))
+    client.subscribe_topic(topic, lambda event: events.put(Outcome(*event[1])))
     outcomes: list[Outcome] = []
     futures = {}
     try:
@@ -130,9 +130,9 @@ def _result(future: object, model: Model) -> list[Outcome]:
 
 def _run_on_worker(model: Model, topic: str, retry_failed: bool) -> list[Outcome]:
     """The task: run a model and tell the client of every step."""
-    from dataclasses import asdict
+    from dataclasses import astuple
 
     from distributed import get_worker
 
     worker = get_worker()
-    return run_model(model, lambda outcome: worker.log_event(topic, asdict(outcome)), retry_failed)
+    return run_model(model, lambda outcome: worker.log_event(topic, astuple(outcome)), retry_failed)

@@ -88,6 +88,8 @@ def whole(study):
     done = sweep(study, output, "--workers", "2")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "3 of 3 models are complete" in done.stdout
+    # Told by the workers, step by step.
+    assert "15/15 steps" in done.stderr
     return output
 
 
