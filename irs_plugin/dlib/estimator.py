@@ -1,14 +1,16 @@
 """``tf.estimator`` and ``tf.contrib.tpu``: as much of the estimator as disentanglement_lib calls, on local devices.
 
 Training and evaluation build a graph of their own each time and meet in the checkpoints of ``model_dir``, so that
-training goes on where the latest checkpoint stands.
+training goes on where the latest checkpoint stands. Within ``resuming.resumable_training`` it goes on exactly.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import random
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +18,9 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 from tqdm import tqdm
+
+from irs_plugin.dlib import resuming
+from irs_plugin.dlib.continuation import Continuation
 
 SessionRunHook = tf.train.SessionRunHook
 
@@ -67,17 +72,26 @@ class TPUEstimatorSpec:
 
 
 class _Steps(SessionRunHook):
-    """Counts steps, shows them on standard error with loss and time left, and stops after the last.
+    """Counts steps, shows them, and stops after the last.
+
+    They go to ``on_step``, or else to standard error with loss and time left.
 
     TensorFlow's own hook reads the step while it is being changed. Where one call counts two steps, as with FactorVAE,
     that decides by chance whether there is one call more; this one reads it after the change.
     """
 
-    def __init__(self, spec: TPUEstimatorSpec, steps: int | None, max_steps: int | None) -> None:
+    def __init__(
+        self,
+        spec: TPUEstimatorSpec,
+        steps: int | None,
+        max_steps: int | None,
+        on_step: Callable[[int, int | None], None] | None,
+    ) -> None:
         with tf.control_dependencies([spec.train_op]):
             step = tf.train.get_global_step().read_value()
         self._fetches = {"loss": spec.loss, "step": step}
         self._steps, self._last = steps, max_steps
+        self._on_step, self._told = on_step, 0.0
         self._bar: tqdm | None = None
 
     def after_create_session(self, session: tf.Session, coord: tf.train.Coordinator) -> None:
@@ -86,6 +100,9 @@ class _Steps(SessionRunHook):
             self._last = start + self._steps
         if self._last is not None and start >= self._last:
             coord.request_stop()
+        if self._on_step is not None:
+            self._tell(start)
+            return
         interval = 1.0 if sys.stderr.isatty() else 60.0
         self._bar = tqdm(desc="training", unit="step", initial=start, total=self._last, mininterval=interval)
 
@@ -94,10 +111,18 @@ class _Steps(SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         step = int(run_values.results["step"])
-        self._bar.set_postfix(loss=f"{run_values.results['loss']:.4g}", refresh=False)
-        self._bar.update(step - self._bar.n)
-        if self._last is not None and step >= self._last:
+        at_end = self._last is not None and step >= self._last
+        if self._bar is not None:
+            self._bar.set_postfix(loss=f"{run_values.results['loss']:.4g}", refresh=False)
+            self._bar.update(step - self._bar.n)
+        elif at_end or time.monotonic() - self._told >= 1:
+            self._tell(step)
+        if at_end:
             run_context.request_stop()
+
+    def _tell(self, step: int) -> None:
+        self._on_step(step, self._last)
+        self._told = time.monotonic()
 
     def close(self) -> None:
         """Finish the line, however training ended."""
@@ -143,23 +168,49 @@ class TPUEstimator:
 
         A loss that is not a number ends it with TensorFlow's ``NanLossDuringTrainingError``.
         """
-        with self._graph(ModeKeys.TRAIN, input_fn) as spec:
+        resumption = resuming.current()
+        if resumption is None:
+            self._train(input_fn, hooks, steps, max_steps, self.model_dir, None)
+        else:
+            # Such a training begins at step 0, whenever this process began.
+            last = max_steps if steps is None else steps
+            with resumption.training(self.model_dir, self._batch_sizes[ModeKeys.TRAIN]):
+                self._train(input_fn, hooks, None, last, str(resumption.checkpoints), resumption)
+        return self
+
+    def _train(
+        self,
+        input_fn: Callable,
+        hooks: Sequence[SessionRunHook],
+        steps: int | None,
+        max_steps: int | None,
+        folder: str,
+        resumption: resuming.Resumption | None,
+    ) -> None:
+        """Train with the checkpoints in a folder, and from the latest snapshot if it can be resumed."""
+        with self._graph(ModeKeys.TRAIN, input_fn) as spec, contextlib.ExitStack() as stack:
+            continuation = []
+            if resumption is not None:
+                continuation.append(Continuation(resumption, spec.train_op, {"last step": max_steps}))
             saver = tf.train.Saver(max_to_keep=self.config.keep_checkpoint_max, save_relative_paths=True)
             tf.summary.scalar("loss", spec.loss)
-            counter = _Steps(spec, steps, max_steps)
+            counter = stack.enter_context(
+                contextlib.closing(_Steps(spec, steps, max_steps, resumption and resumption.on_step))
+            )
             session = tf.train.MonitoredTrainingSession(
-                checkpoint_dir=self.model_dir,
+                checkpoint_dir=folder,
                 scaffold=tf.train.Scaffold(saver=saver),
-                hooks=[tf.train.NanTensorHook(spec.loss), counter, *spec.training_hooks, *hooks],
+                hooks=[tf.train.NanTensorHook(spec.loss), *continuation, counter, *spec.training_hooks, *hooks],
                 save_checkpoint_secs=self.config.save_checkpoints_secs,
                 save_summaries_steps=self.config.save_summary_steps,
                 log_step_count_steps=self.config.log_step_count_steps,
                 config=self.config.session_config,
             )
-            with contextlib.closing(counter), session:
+            for each in continuation:
+                stack.enter_context(each.signals_wait_for_a_snapshot())
+            with session:
                 while not session.should_stop():
                     session.run(spec.train_op)
-        return self
 
     def evaluate(
         self,
@@ -194,8 +245,9 @@ class TPUEstimator:
     def _graph(self, mode: str, input_fn: Callable) -> Iterator[TPUEstimatorSpec]:
         """Build input and model in a graph of their own."""
         params = {**self.params, "batch_size": self._batch_sizes[mode]}
-        with tf.Graph().as_default():
-            tf.set_random_seed(self.config.tf_random_seed)
+        seed = self.config.tf_random_seed
+        with tf.Graph().as_default(), _seeded_initializers(seed):
+            tf.set_random_seed(seed)
             tf.train.create_global_step()
             with tf.device("/cpu:0"):
                 batch = input_fn(params)
@@ -223,3 +275,19 @@ def _run_until_end(session: tf.Session, operation: tf.Operation, steps: int | No
             done += 1
     if not done:
         raise ValueError("the evaluation got no batch: its input is empty, or steps is 0")
+
+
+@contextlib.contextmanager
+def _seeded_initializers(seed: int | None) -> Iterator[None]:
+    """Let the layers' initial weights follow from the seed, as they did in TensorFlow 1.
+
+    tf_keras draws the seeds of initialisers from this generator, or else from Python's, and ignores the graph's seed.
+    """
+    from tf_keras.src import backend
+
+    before = getattr(backend._SEED_GENERATOR, "generator", None)
+    backend._SEED_GENERATOR.generator = random.Random(seed)
+    try:
+        yield
+    finally:
+        backend._SEED_GENERATOR.generator = before
