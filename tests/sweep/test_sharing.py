@@ -97,22 +97,22 @@ def extract(model, name):
 
 
 METRICS = {
-    "beta_vae_sklearn": ["beta_vae_sklearn.num_train = 40", "beta_vae_sklearn.num_eval = 20"],
+    "beta_vae_sklearn": ["beta_vae_sklearn.num_train = 20", "beta_vae_sklearn.num_eval = 10"],
     "factor_vae_metric": [
-        "factor_vae_score.num_train = 40",
-        "factor_vae_score.num_eval = 20",
+        "factor_vae_score.num_train = 20",
+        "factor_vae_score.num_eval = 10",
         "factor_vae_score.num_variance_estimate = 200",
         "prune_dims.threshold = 0.0",
     ],
     "mig": ["mig.num_train = 500"],
-    "sap_score": ["sap_score.num_train = 200", "sap_score.num_test = 100"],
+    "sap_score": ["sap_score.num_train = 60", "sap_score.num_test = 40"],
     "modularity_explicitness": [
         "modularity_explicitness.num_train = 200",
         "modularity_explicitness.num_test = 100",
     ],
-    "dci": ["dci.num_train = 40", "dci.num_test = 20"],
+    "dci": ["dci.num_train = 10", "dci.num_test = 10"],
     "downstream_task": [
-        "downstream_task.num_train = [10, 100]",
+        "downstream_task.num_train = [10, 40]",
         "downstream_task.num_test = 50",
         "predictor.predictor_fn = @logistic_regression_cv",
     ],
@@ -124,7 +124,7 @@ METRICS = {
     ],
     "irs_dlib": ["interventional_robustness.num_train = 500"],
     "irs_grid": [],
-    "witnesses": ["witnesses.num_train = 300"],
+    "witnesses": ["witnesses.num_train = 200", "witnesses.num_per_latent = 1"],
 }
 
 
@@ -159,7 +159,7 @@ def test_scores_are_those_of_stock(mean, tmp_path):
 
 
 def test_noise_is_drawn_as_by_stock(seeded, sampled, tmp_path):
-    metrics = ("mig", "irs", "sap_score")
+    metrics = ("mig", "irs")
     stock = {metric: evaluate(seeded, metric, tmp_path / "stock" / metric) for metric in metrics}
     with shared_data(), shared_representation(str(seeded / "tfhub")) as shared:
         assert shared is None
@@ -427,6 +427,19 @@ def test_nothing_is_kept_where_the_place_in_the_batch_matters(many_images):
     shared = SharedRepresentation(Encoder(disturbance))
     for batch in requests(many_images, [16, 64, 16, 64, 3]):
         assert np.array_equal(codes(shared, batch), codes(Encoder(disturbance), np.asarray(batch)))
+    assert shared.num_images == 0
+
+
+def test_nothing_is_kept_where_neighbours_matter(many_images):
+    """As with batch normalisation that was exported in training mode."""
+
+    def normalised(inputs, signature=None, as_dict=None):
+        found = Encoder()(inputs, signature, as_dict)["default"]
+        return {"default": found - found.mean(axis=0)}
+
+    shared = SharedRepresentation(normalised)
+    for batch in requests(many_images, [200, 16, 200, 16]):
+        assert np.array_equal(codes(shared, batch), codes(normalised, np.asarray(batch)))
     assert shared.num_images == 0
 
 
