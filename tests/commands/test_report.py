@@ -16,7 +16,7 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("study")
-    write_study(root, methods=METHODS[:2])
+    write_study(root, methods=METHODS[:2], evaluations=("mig", "dci"))
     return root
 
 

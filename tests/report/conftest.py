@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from report.study_tree import METHODS, collapse, fail, result_file, write_study
 
+# Evaluations, where there need not be many.
+FEW = ("dci", "mig", "unsupervised")
 # Letters and signs that mean something to HTML, to matplotlib or to nobody.
 HOSTILE = ("<script>alert(1)</script>", r"$\alpha_{$", "a & b < c", "naïve Ωモデル " + "very_" * 30 + "long")
 
@@ -32,6 +34,15 @@ def collection(study):
     return collect(study)
 
 
+@pytest.fixture
+def small_study(tmp_path):
+    """Four models and few metrics, with pictures of two models."""
+    write_study(tmp_path / "study", methods=METHODS[:2], evaluations=FEW)
+    for model in ("0", "3"):
+        draw_pictures(tmp_path / "study", model)
+    return tmp_path / "study"
+
+
 @pytest.fixture(scope="session")
 def report(collection, tmp_path_factory):
     from irs_plugin.report.page import write_report
@@ -49,8 +60,8 @@ def hostile_report(tmp_path_factory):
 
     root = tmp_path_factory.mktemp("hostile")
     methods = [(name, "@vae()", "vae.beta", (1.0, 4.0)) for name in HOSTILE]
-    write_study(root / "a", methods=methods, seeds=3, representations=("mean", "sampled"))
-    write_study(root / "b", methods=METHODS[:2], dataset="cars3d", first=100)
+    write_study(root / "a", methods=methods, seeds=3, representations=("mean", "sampled"), evaluations=FEW)
+    write_study(root / "b", methods=METHODS[:2], dataset="cars3d", first=100, evaluations=FEW)
     fail(root / "a", "1", "metrics/mean/dci", "<img src=x onerror=alert(2)>", "<b>traceback</b>")
     (root / "a" / "2").rename(root / "a" / "<b>$x^2$ & 'co'")
     with warnings.catch_warnings():

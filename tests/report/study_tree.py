@@ -58,6 +58,7 @@ def write_study(
     seeds=1,
     dataset="dsprites_full",
     representations=("mean",),
+    evaluations=tuple(EVALUATIONS),
     first=0,
     name="irs_study_small",
 ):
@@ -89,8 +90,7 @@ def write_study(
                     "encoder.num_latent": 10,
                 }
                 for representation in representations:
-                    write_model(root, str(number), bindings, representation, quality, draw)
-    evaluations = sorted({*EVALUATIONS, "irs_chance", "irs_dlib"})
+                    write_model(root, str(number), bindings, representation, quality, draw, evaluations)
     study = {
         "study": name,
         "models": {
@@ -98,7 +98,7 @@ def write_study(
             for number, (method, _, seed) in models.items()
         },
         "postprocess": list(representations),
-        "metrics": evaluations,
+        "metrics": sorted({*evaluations, "irs_chance", "irs_dlib"}),
         "versions": {"irs_plugin": "0.1.0", "tensorflow": "2.21.0", "numpy": "2.5.0"},
         "command": f"irs_plugin sweep --study {name}",
     }
@@ -106,7 +106,7 @@ def write_study(
     return list(models)
 
 
-def write_model(root, model, bindings, representation, quality, draw):
+def write_model(root, model, bindings, representation, quality, draw, evaluations):
     train = {f"train_config.{key}": str(value) for key, value in bindings.items()}
     train["train_results.uuid"] = f"{model}-training"
     write_json(root / model / "model/results/aggregate/train.json", train)
@@ -133,7 +133,8 @@ def write_model(root, model, bindings, representation, quality, draw):
         lines = [f"{key} = {value}" for key, value in bindings.items()]
         (folder / "gin/train.gin").write_text("\n".join(["# Parameters", *lines, ""]), encoding="utf-8")
 
-    for evaluation, (function, ranges) in EVALUATIONS.items():
+    for evaluation in evaluations:
+        function, ranges = EVALUATIONS[evaluation]
         write(
             evaluation,
             function,

@@ -1,5 +1,8 @@
 """The page in a real browser, driven as a reader would."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 LEAD = "#models-table tbody tr:not([hidden])"
@@ -12,6 +15,7 @@ def visit(browser):
 
     def visit(report, *, width=1280, height=900, fragment="", **options):
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
+        context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
         address = report.path.as_uri()
@@ -83,13 +87,29 @@ def test_rows_are_filtered_by_words_and_method(visit, report):
     page = visit(report)
     page.get_by_label("Rows with the words").fill("FACTOR 40")
     assert column(page, "Model") == ["5"]
-    assert page.get_by_role("status").inner_text() == "1 of 14 rows shown"
+    assert page.get_by_role("status").inner_text() == "1 of 1 that match, of 14 rows shown"
     page.get_by_label("Rows with the words").fill("")
     page.get_by_label("Method", exact=True).select_option("dip_vae_ii")
     assert column(page, "Model") == ["8", "9"]
     page.get_by_label("Rows with the words").fill("nothing of the kind")
     assert column(page, "Model") == []
-    assert page.get_by_role("status").inner_text() == "0 of 14 rows shown"
+    assert page.get_by_role("status").inner_text() == "0 of 0 that match, of 14 rows shown"
+
+
+def test_of_many_models_some_are_shown_until_all_are_asked_for(visit, report, tmp_path):
+    text = report.path.read_text(encoding="utf-8")
+    row = re.search(r'<tr data-method="vae".*?</tr>', text, re.DOTALL)[0]
+    (tmp_path / "report.html").write_text(text.replace(row, row + 300 * row.replace("vae", "one"), 1), encoding="utf-8")
+    page = visit(replace(report, path=tmp_path / "report.html"))
+    assert page.locator(LEAD).count() == 200
+    assert page.get_by_role("status").inner_text() == "200 of 314 rows shown"
+    header(page, "Method").get_by_role("button").click()
+    assert page.locator(LEAD).count() == 200
+    assert column(page, "Method")[0] == "annealed_vae"
+    page.get_by_role("button", name="Show all of them").click()
+    assert page.locator(LEAD).count() == 314
+    assert page.get_by_role("status").inner_text() == "314 of 314 rows shown"
+    assert not page.locator("#more").is_visible()
 
 
 def test_accompanying_numbers_come_when_asked_for(visit, report):

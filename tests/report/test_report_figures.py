@@ -79,7 +79,7 @@ def test_hyperparameters_show_scores_and_their_mean_over_seeds(hostile_report):
     assert len(figure.axes) == 4 * len(comparison.headlines)
     for place, axes in enumerate(figure.axes):
         label, method = comparison.headlines[place // 4].label, comparison.methods[place % 4]
-        scores, values = comparison.of_method(method)[label], comparison.models.value
+        scores, values = comparison.of_method(method)[label].dropna(), comparison.models.value
         x, y = points(axes)
         assert sorted(zip(x, y, strict=True)) == sorted(zip(values[scores.index], scores, strict=True))
         (line,) = [line for line in axes.lines if line.get_linestyle() == "-"]
@@ -149,7 +149,7 @@ def test_any_name_is_drawn_as_it_is(name, tmp_path):
 
 def test_names_of_files_are_in_the_figures_as_text(hostile_report):
     svg = hostile_report.parts[1].drawn["robustness"].svg.read_text(encoding="utf-8")
-    for shown in (r"$\alpha_{$", "&lt;script&gt;alert(1)&lt;/script&gt;"[:20], "a &amp; b &lt; c"):
+    for shown in (r"$\alpha_{$", "&lt;script&gt;aler…1)&lt;/script&gt;", "a &amp; b &lt; c"):
         assert shown in svg
     assert "<script>" not in svg
 

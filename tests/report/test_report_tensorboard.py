@@ -1,6 +1,5 @@
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -108,24 +107,3 @@ def test_without_the_package_one_sentence_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     with pytest.raises(ValueError, match=r"pip install tensorboard, or leave --tensorboard out\.$"):
         events.require_tensorboard()
-
-
-def test_the_server_itself_shows_the_runs(written):
-    """Stock TensorBoard, with its own reader of event files."""
-    import json
-    import re
-    import urllib.request
-
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(written), "--port", "0", "--bind_all"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            address = None
-            for line in server.stderr:
-                if address := re.search(r":(\d+)/", line) if "TensorBoard" in line else None:
-                    break
-            assert address
-            with urllib.request.urlopen(f"http://127.0.0.1:{address[1]}/data/runs", timeout=60) as answer:
-                runs = json.load(answer)
-        finally:
-            server.terminate()
-    assert isinstance(runs, list)

@@ -11,6 +11,9 @@
     if (value !== undefined) return { missing: value === "", value: Number(value) };
     return { missing: text === "" || text === "–", value: text };
   };
+  // A browser takes seconds to lay out thousands of rows: so many are shown until more are asked for.
+  const FEW = 200;
+  let afterSorting = () => {};
   const sortBy = (table, header) => {
     const descending = header.getAttribute("aria-sort") === "ascending";
     for (const other of all("th[aria-sort]", table)) other.removeAttribute("aria-sort");
@@ -25,6 +28,7 @@
       return sign * compareText(String(a.value), String(b.value));
     });
     body.append(...keyed.map(({ row }) => row));
+    afterSorting();
   };
   for (const table of all("table.sortable")) {
     for (const header of all("thead th", table)) {
@@ -43,30 +47,38 @@
     for (const section of all("[data-part]")) section.hidden = part.value !== "" && section.dataset.part !== part.value;
   };
 
-  // The table of models: rows that hold every word that was typed, of the chosen method and part.
+  // The table of models: rows that hold every word that was typed, scores aside, of the chosen method and part.
   const tools = document.getElementById("filter");
   const words = document.getElementById("words");
   const method = document.getElementById("method");
   const extra = document.getElementById("extra");
   const models = document.getElementById("models-table");
-  const rows = models ? all("tbody tr", models).map((row) => ({ row, text: row.textContent.toLowerCase() })) : [];
+  const factsOf = (row) => [...row.cells].slice(0, Number(row.closest("table").dataset.facts));
+  const rows = models ? all("tbody tr", models) : [];
+  const textOf = new Map(
+    rows.map((row) => [row, factsOf(row).map((cell) => cell.textContent).join(" ").toLowerCase()]),
+  );
+  const more = document.getElementById("more");
+  let most = FEW;
   const filterRows = () => {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const { row, text } of rows) {
-      row.hidden = !(
+    let found = 0;
+    for (const row of rows.length ? [...rows[0].parentElement.rows] : []) {
+      const fits =
         (method.value === "" || row.dataset.method === method.value) &&
         (!part || part.value === "" || row.dataset.of === part.value) &&
-        wanted.every((word) => text.includes(word))
-      );
-      shown += row.hidden ? 0 : 1;
+        wanted.every((word) => textOf.get(row).includes(word));
+      found += fits ? 1 : 0;
+      row.hidden = !fits || found > most;
     }
-    document.getElementById("shown").textContent = `${shown} of ${rows.length} rows shown`;
+    const matching = found === rows.length ? "" : ` of ${found} that match,`;
+    document.getElementById("shown").textContent = `${Math.min(found, most)}${matching} of ${rows.length} rows shown`;
+    more.hidden = found <= most;
   };
   if (chooser) {
     chooser.hidden = false;
     chooser.addEventListener("submit", (event) => event.preventDefault());
-    part.addEventListener("change", () => { showPart(); if (tools) filterRows(); });
+    part.addEventListener("change", () => { showPart(); filterRows(); });
     showPart();
   }
   if (tools) {
@@ -74,6 +86,11 @@
     tools.addEventListener("submit", (event) => event.preventDefault());
     words.addEventListener("input", filterRows);
     method.addEventListener("change", filterRows);
+    more.addEventListener("click", () => {
+      most = Infinity;
+      filterRows();
+    });
+    afterSorting = filterRows;
     const showExtra = () => models.classList.toggle("headlines-only", !extra.checked);
     if (extra) {
       extra.addEventListener("change", showExtra);
@@ -82,17 +99,26 @@
     filterRows();
   }
 
-  // A link to a model opens what it leads to.
+  // A link shows what it leads to: the model's details, or the part that another was chosen for.
   const openTarget = () => {
     let target = null;
     try {
       target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     } catch { /* not an address of this page */ }
-    if (target instanceof HTMLDetailsElement) {
-      target.open = true;
-      target.scrollIntoView();
+    if (!target) return;
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    const section = target.closest("[data-part][hidden]");
+    if (section) {
+      part.value = section.dataset.part;
+      showPart();
+      filterRows();
     }
+    target.scrollIntoView();
   };
   addEventListener("hashchange", openTarget);
+  // The same link twice changes nothing in the address.
+  for (const link of all('a[href^="#"]')) {
+    link.addEventListener("click", () => { if (link.hash === location.hash) openTarget(); });
+  }
   openTarget();
 })();
