@@ -13,10 +13,10 @@ What is safe was found by experiment, with convolutional encoders on TensorFlow 
   anew with every session.
 
 None of this is relied on unseen: before codes of batches of one size stand for those of another, some images are
-encoded in both, and the bits are compared. Sizes that differ have codes of their own; where the place in the batch
-matters, nothing is kept. A module with noise is loaded for each metric, just as it is without sharing. What remains
-different between one process and another is what is different between two runs of the library alone: another number of
-threads, another processor.
+encoded in both, and the bits are compared. Sizes that differ have codes of their own; where the place in the batch or
+the neighbours matter, nothing is kept. A module with noise is loaded for each metric, just as it is without sharing.
+What remains different between one process and another is what is different between two runs of the library alone:
+another number of threads, another processor.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def shared_data() -> Iterator[None]:
     """Have disentanglement_lib load a data set once per process, and dSprites in an eighth of the memory.
 
     Within the context, `named_data.get_named_ground_truth_data` returns the same object for the same name and the same
-    files; the last one is kept for the next context. Images are handed out as `Observations`.
+    files; the last one is kept for the next context. Images are handed out as `Observations`. For one thread at a time.
     """
     from disentanglement_lib.data.ground_truth import named_data
 
@@ -82,9 +82,9 @@ class _SharedModule:
 
 def _data_set(module: ModuleType, name: str, *args: Any, **options: Any) -> Any:
     global _latest
-    # The library reads its data folder from the environment when it is imported.
+    # Most of the library's modules read the environment when they are imported, into constants, some for each data set.
     places = [value for key, value in vars(module).items() if key.isupper() and isinstance(value, str)]
-    made_from = repr((module.__name__, name, args, options, places))
+    made_from = repr((module.__name__, name, args, options, places, os.environ.get("DISENTANGLEMENT_LIB_DATA")))
     if _latest[0] != made_from:
         _latest = (None, None)
         with _packed_images(module):
@@ -170,7 +170,8 @@ class SharedRepresentation:
     def _table(self, observations: Observations) -> _Table | None:
         """The codes that images get in batches of this size, or None if there is no telling, or no room."""
         probe = self._probe(observations, len(observations))
-        if probe is None:
+        # A single large batch would not show that images change each other's codes.
+        if probe is None or self._probe(observations, _LARGEST_BATCH) is None:
             return None
         key = (observations.form, probe.tobytes())
         if key not in self._tables and len(self._tables) < _MAX_TABLES:
@@ -178,7 +179,7 @@ class SharedRepresentation:
         return self._tables.get(key)
 
     def _probe(self, observations: Observations, size: int) -> np.ndarray | None:
-        """Codes of some images in batches of a size; None if they depend on the place in the batch."""
+        """Codes of some images in batches of a size; None if they depend on the place or on the neighbours."""
         key = (observations.form, size)
         if key not in self._probes:
             some = np.linspace(0, len(observations.images) - 1, _NUM_PROBES).astype(np.int64)
