@@ -87,13 +87,13 @@ def test_rows_are_filtered_by_words_and_method(visit, report):
     page = visit(report)
     page.get_by_label("Rows with the words").fill("FACTOR 40")
     assert column(page, "Model") == ["5"]
-    assert page.get_by_role("status").inner_text() == "1 of 1 that match, of 14 rows shown"
+    assert page.get_by_role("status").inner_text() == "1 of 14 rows shown"
     page.get_by_label("Rows with the words").fill("")
     page.get_by_label("Method", exact=True).select_option("dip_vae_ii")
     assert column(page, "Model") == ["8", "9"]
     page.get_by_label("Rows with the words").fill("nothing of the kind")
     assert column(page, "Model") == []
-    assert page.get_by_role("status").inner_text() == "0 of 0 that match, of 14 rows shown"
+    assert page.get_by_role("status").inner_text() == "0 of 14 rows shown"
 
 
 def test_of_many_models_some_are_shown_until_all_are_asked_for(visit, report, tmp_path):
@@ -102,7 +102,7 @@ def test_of_many_models_some_are_shown_until_all_are_asked_for(visit, report, tm
     (tmp_path / "report.html").write_text(text.replace(row, row + 300 * row.replace("vae", "one"), 1), encoding="utf-8")
     page = visit(replace(report, path=tmp_path / "report.html"))
     assert page.locator(LEAD).count() == 200
-    assert page.get_by_role("status").inner_text() == "200 of 314 rows shown"
+    assert page.get_by_role("status").inner_text() == "first 200 of 314 rows shown"
     header(page, "Method").get_by_role("button").click()
     assert page.locator(LEAD).count() == 200
     assert column(page, "Method")[0] == "annealed_vae"

@@ -71,8 +71,8 @@
       found += fits ? 1 : 0;
       row.hidden = !fits || found > most;
     }
-    const matching = found === rows.length ? "" : ` of ${found} that match,`;
-    document.getElementById("shown").textContent = `${Math.min(found, most)}${matching} of ${rows.length} rows shown`;
+    document.getElementById("shown").textContent =
+      found > most ? `first ${most} of ${found} rows shown` : `${found} of ${rows.length} rows shown`;
     more.hidden = found <= most;
   };
   if (chooser) {
