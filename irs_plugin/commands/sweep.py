@@ -100,10 +100,10 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
 
     unfinished = [model for model in plan.models if model.missing()]
     record = {**record, "versions": versions(), "threads": args.threads, "command": " ".join(sys.argv)}
-    write_json(plan.output / "study.json", record)
     if not unfinished:
         return []
     with cluster(args.workers, args.threads, args.scheduler) as client:
+        write_json(plan.output / "study.json", record)
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         print(f"{plan.name}: {len(unfinished)} of {len(plan.models)} models on {workers} workers, into {plan.output}")
         progress = Progress(unfinished, max(workers, 1), costs)

@@ -6,24 +6,42 @@ import contextlib
 import os
 import queue
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from irs_plugin.sweep.plan import Model
-from irs_plugin.sweep.steps import FAILED, Outcome, record_failure, run_model
+from irs_plugin.sweep.steps import (
+    DONE,
+    FAILED,
+    NOT_RUN,
+    Outcome,
+    forget_killed_step,
+    killed_step,
+    read_failure,
+    record_failure,
+    run_model,
+)
 from irs_plugin.sweep.worker import limit_threads, thread_settings
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
+
+_NO_DASK = "a sweep runs on Dask, which is not installed: pip install 'irs_plugin[sweep]'"
 
 # A full dSprites, TensorFlow and a boosted-trees fit in one worker.
 _BYTES_PER_WORKER = 3 * 2**30
 
+# How often a model is given to a worker that dies before it begins with it.
+_ATTEMPTS = 3
+
 
 def default_workers(threads: int) -> int:
     """How many workers this machine has cores and memory for."""
-    import psutil
-
+    try:
+        import psutil
+    except ImportError:
+        raise ValueError(_NO_DASK) from None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores // threads, psutil.virtual_memory().available // _BYTES_PER_WORKER))
 
@@ -44,10 +62,13 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ValueError("a sweep runs on Dask, which is not installed: pip install 'irs_plugin[sweep]'") from None
-    # A step can keep a worker's interpreter busy for minutes, which is no sign that it is lost.
-    quiet = {"distributed.scheduler.worker-ttl": None, "distributed.admin.tick.limit": "1h"}
-    with contextlib.ExitStack() as stack, dask.config.set(quiet):
+        raise ValueError(_NO_DASK) from None
+    settings = {
+        # A step can keep a worker's interpreter busy for minutes, which is no sign that it is lost.
+        "distributed.scheduler.worker-ttl": None,
+        "distributed.admin.tick.limit": "1h",
+    }
+    with contextlib.ExitStack() as stack, dask.config.set(settings):
         if scheduler is None:
             local = LocalCluster(
                 n_workers=workers or default_workers(threads),
@@ -61,7 +82,7 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
         else:
             where = {"scheduler_file": scheduler} if os.path.exists(scheduler) else {"address": scheduler}
             try:
-                client = stack.enter_context(Client(**where, timeout=30))
+                client = stack.enter_context(Client(**where, timeout=10))
             except (OSError, ValueError) as error:
                 raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
             client.run(limit_threads, threads)
@@ -90,15 +111,22 @@ def run(
     events: queue.SimpleQueue = queue.SimpleQueue()
     client.subscribe_topic(topic, lambda event: events.put(Outcome(*event[1])))
     outcomes: list[Outcome] = []
-    futures = {}
+    futures: dict[Future, Model] = {}
+    attempts: Counter[str] = Counter()
+
+    def submit(model: Model) -> None:
+        attempts[model.name] += 1
+        forget_killed_step(model)
+        # Not pure: the same model may have more to do the next time. Models begin in their order.
+        priority = -models.index(model)
+        future = client.submit(_run_on_worker, model, topic, retry_failed, pure=False, priority=priority)
+        futures[future] = model
+        future.add_done_callback(events.put)
+
     try:
-        for place, model in enumerate(models):
-            # Not pure: the same model may have more to do the next time. Models begin in their order.
-            future = client.submit(_run_on_worker, model, topic, retry_failed, pure=False, priority=-place, retries=0)
-            futures[future] = model
-            future.add_done_callback(events.put)
-        waiting = dict(futures)
-        while waiting:
+        for model in models:
+            submit(model)
+        while futures:
             try:
                 event = events.get(timeout=1)
             except queue.Empty:
@@ -106,26 +134,40 @@ def run(
                 continue
             if isinstance(event, Outcome):
                 on_event(event)
-            elif (model := waiting.pop(event, None)) is not None:
-                for outcome in _result(event, model):
-                    outcomes.append(outcome)
-                    on_event(outcome)
+                continue
+            model = futures.pop(event)
+            try:
+                of_model = event.result()
+            except Exception as error:  # the worker died, and what it would have returned with it
+                if not killed_step(model) and attempts[model.name] < _ATTEMPTS:
+                    # It was only waiting there: another model is to blame.
+                    submit(model)
+                    continue
+                of_model = _without_worker(model, error)
+            for outcome in of_model:
+                outcomes.append(outcome)
+                on_event(outcome)
     finally:
         client.unsubscribe_topic(topic)
         client.cancel(list(futures), force=True)
     return outcomes
 
 
-def _result(future: object, model: Model) -> list[Outcome]:
-    """What the worker returned; a worker that died took its models' results with it."""
-    try:
-        return future.result()
-    except Exception as error:
-        missing = model.missing()
-        if not missing:
-            return []
-        reason = record_failure(model, missing[0].name, error)
-        return [Outcome(model.name, missing[0].name, FAILED, reason=reason)]
+def _without_worker(model: Model, error: Exception) -> list[Outcome]:
+    """What became of a model whose worker died again and again: what the folder tells, and the step that it died in."""
+    outcomes = []
+    missing = [each.name for each in model.missing()]
+    killed = killed_step(model) or "".join(missing[:1])
+    for each in model.steps:
+        if each.name not in missing:
+            outcomes.append(Outcome(model.name, each.name, DONE))
+        elif each.name == killed:
+            outcomes.append(Outcome(model.name, each.name, FAILED, reason=record_failure(model, each.name, error)))
+        elif reason := read_failure(model, each.name):
+            outcomes.append(Outcome(model.name, each.name, FAILED, reason=reason))
+        else:
+            outcomes.append(Outcome(model.name, each.name, NOT_RUN, reason="its worker died"))
+    return outcomes
 
 
 def _run_on_worker(model: Model, topic: str, retry_failed: bool) -> list[Outcome]:

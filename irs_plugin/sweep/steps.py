@@ -102,7 +102,7 @@ def _outcome(
         return Outcome(model.name, step.name, DONE)
     if before is not None and before.state != DONE:
         return Outcome(model.name, step.name, NOT_RUN, reason=f"{before.step} {before.state}")
-    if not retry_failed and (earlier := _read_failure(model, step.name)):
+    if not retry_failed and (earlier := read_failure(model, step.name)):
         return Outcome(model.name, step.name, FAILED, reason=earlier)
     started = time.monotonic()
 
@@ -111,12 +111,17 @@ def _outcome(
         listener(Outcome(model.name, step.name, RUNNING, seconds, fraction=done / total))
 
     on_step(0, 1)
+    # Should the process be killed, this tells in which step.
+    _under_way(model).write_text(step.name, encoding="utf-8")
     print(f"== {datetime.now(timezone.utc).isoformat(timespec='seconds')} {step.name}", flush=True)
     try:
         _run(model, step, module, on_step)
     except Exception as error:
+        traceback.print_exc()
         reason = record_failure(model, step.name, error)
         return Outcome(model.name, step.name, FAILED, time.monotonic() - started, reason)
+    finally:
+        _under_way(model).unlink()
     failure(model, step.name).unlink(missing_ok=True)
     return Outcome(model.name, step.name, DONE, time.monotonic() - started, fraction=1.0)
 
@@ -147,6 +152,21 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
     _give_name(partial, step.folder)
 
 
+def killed_step(model: Model) -> str:
+    """Name of the step that was being done when the process was killed, or an empty text."""
+    path = _under_way(model)
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def forget_killed_step(model: Model) -> None:
+    """Forget what an earlier sweep's process was killed in."""
+    _under_way(model).unlink(missing_ok=True)
+
+
+def _under_way(model: Model) -> Path:
+    return model.folder / ".step"
+
+
 def failure(model: Model, step: str) -> Path:
     """File that says why a step of a model failed."""
     return model.folder / "failed" / f"{step.replace('/', '.')}.json"
@@ -166,7 +186,6 @@ def record_failure(model: Model, step: str, error: BaseException) -> str:
     trace = "".join(traceback.format_exception(error))
     entry = {"step": step, "error": reason, "traceback": trace, "time": datetime.now(timezone.utc).isoformat()}
     write_json(path, entry)
-    print(trace, flush=True)
     return reason
 
 
@@ -180,7 +199,8 @@ def write_json(path: Path, value: object) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _read_failure(model: Model, step: str) -> str:
+def read_failure(model: Model, step: str) -> str:
+    """The reason why a step failed the last time, or an empty text."""
     try:
         return str(json.loads(failure(model, step).read_text(encoding="utf-8"))["error"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -231,16 +231,27 @@ def test_a_scheduler_at_an_address(study, whole, tmp_path):
     assert results(output) == of_model(results(whole), "0")
 
 
-def test_no_scheduler_no_data_no_dask(study, tmp_path):
+def test_no_scheduler_and_no_data(study, tmp_path):
     done = sweep(study, tmp_path / "out", "--scheduler", "tcp://127.0.0.1:1")
     assert done.returncode == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:1" in done.stderr
+    assert not (tmp_path / "out/study.json").exists()
     whole_study = [sys.executable, "-m", "irs_plugin", "sweep", "--output", str(tmp_path / "out")]
     where = environment(study, DISENTANGLEMENT_LIB_DATA=str(tmp_path))
     done = subprocess.run(whole_study, env=where, capture_output=True, text=True)
     assert done.returncode == 2
     assert "no dSprites archive at" in done.stderr
     assert not (tmp_path / "out" / "0").exists()
+
+
+def test_without_dask(study, tmp_path):
+    for name in ("distributed", "psutil"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError")
+    path = os.pathsep.join([str(tmp_path), environment(study)["PYTHONPATH"]])
+    for flag in ("--workers=1", "--dry_run"):
+        done = sweep(study, tmp_path / "out", flag, PYTHONPATH=path)
+        assert done.returncode == 2
+        assert "pip install 'irs_plugin[sweep]'" in done.stderr
 
 
 def test_failures_do_not_keep_the_others(tmp_path):
@@ -260,7 +271,7 @@ def test_failures_do_not_keep_the_others(tmp_path):
     done = sweep(folder, output, "--workers", "1", DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     assert done.returncode == 1
     assert "0 of 2 models are complete" in done.stdout
-    assert "3 steps failed" in done.stdout
+    assert "3 steps failed" in done.stdout, done.stdout
     assert "1: train: NanLossDuringTrainingError" in done.stdout
     assert "0: metrics/mean/a_impossible: ValueError" in done.stdout
     assert "0: metrics/mean/z_deadly: KilledWorker" in done.stdout
@@ -272,12 +283,17 @@ def test_failures_do_not_keep_the_others(tmp_path):
     # With the mistake mended, the same command does what is left; what failed otherwise can be left alone.
     write_metrics(folder / "gin", {"a_impossible": metrics["a_impossible"].replace("-1", "100")})
     (folder / "gin/z_deadly.gin").write_text(metrics["sap_score"])
-    (output / "0/failed/metrics.mean.z_deadly.json").unlink()
-    done = sweep(folder, output, "--workers", "1", "--keep_failed")
+    done = sweep(folder, output, "--workers", "1")
     assert done.returncode == 1
     assert "1 of 2 models are complete" in done.stdout
     assert "1: train: NanLossDuringTrainingError" in done.stdout
     assert sorted(path.name for path in output.glob("*/failed/*")) == ["train.json"]
+    # What failed can be left alone; it is told all the same.
+    log = (output / "1/log.txt").read_text()
+    done = sweep(folder, output, "--workers", "1", "--keep_failed")
+    assert done.returncode == 1
+    assert "1: train: NanLossDuringTrainingError" in done.stdout
+    assert (output / "1/log.txt").read_text() == log
 
 
 def test_two_sweeps_into_one_folder_are_refused(study, tmp_path):
