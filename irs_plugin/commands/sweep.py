@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -99,7 +100,7 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
     from irs_plugin.versions import versions
 
     unfinished = [model for model in plan.models if model.missing()]
-    record = {**record, "versions": versions(), "threads": args.threads, "command": " ".join(sys.argv)}
+    record = {**record, "versions": versions(), "threads": args.threads, "command": shlex.join(["irs_plugin", *sys.argv[1:]])}
     if not unfinished:
         return []
     with cluster(args.workers, args.threads, args.scheduler) as client:
