@@ -100,7 +100,8 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
     from irs_plugin.versions import versions
 
     unfinished = [model for model in plan.models if model.missing()]
-    record = {**record, "versions": versions(), "threads": args.threads, "command": shlex.join(["irs_plugin", *sys.argv[1:]])}
+    command = shlex.join(["irs_plugin", *sys.argv[1:]])
+    record = {**record, "versions": versions(), "threads": args.threads, "command": command}
     if not unfinished:
         return []
     with cluster(args.workers, args.threads, args.scheduler) as client:
