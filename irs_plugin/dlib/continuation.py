@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Continuation(tf.train.SessionRunHook):
 
     def __init__(self, resumption: Resumption, train_op: tf.Operation, settings: dict[str, Any]) -> None:
         self._resumption = resumption
-        self._operation = train_op
+        self._random = RandomOperations(train_op, with_input=resumption.data is None)
         self._settings = {**settings, **_settings(resumption)}
         self._saver = tf.train.Saver(max_to_keep=None)
         self._calls = self._saved = 0
@@ -56,7 +56,7 @@ class Continuation(tf.train.SessionRunHook):
             data = self._resumption.data
             if data is not None:
                 data.start_after(self._calls, state["data"])
-            fast_forward(session, self._operation, self._calls, with_input=data is None)
+            self._random.advance(session, self._calls)
         self._time = time.monotonic()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -118,42 +118,44 @@ class Continuation(tf.train.SessionRunHook):
         self._saver.save(session, str(folder / _VARIABLES), write_meta_graph=False, write_state=False)
 
 
-def fast_forward(session: tf.Session, operation: tf.Operation, calls: int, with_input: bool) -> None:
-    """Bring the random operations that an operation depends on to where so many calls of it would have.
+class RandomOperations:
+    """The random operations that an operation depends on, which can be brought to where its calls would have.
 
     Each has a counter of its own in the session, which moves on by what its output's shape demands. So they are called
     as often, with zeros for what they are computed from.
 
     Args:
-        session: Runs the graph; none of the random operations has been called in it.
         operation: Calls every operation that it depends on once.
-        calls: How often it had been called.
-        with_input: Go through the input as well, batch by batch.
+        with_input: Include the input, to go through it batch by batch.
 
     Raises:
         ValueError: there is a random operation whose shape is not known beforehand, or control flow.
     """
-    needed = _upstream([operation])
-    if flow := [op.name for op in needed if op.type in _FLOW]:
-        raise ValueError(
-            f"a training with control flow ({flow[0]}) cannot be continued exactly: train without resuming"
-        )
-    random = [op for op in needed if "seed" in {attr.name for attr in op.op_def.attr} and op.op_def.is_stateful]
-    feeds = list(dict.fromkeys(tensor for op in random for tensor in _computed_from(op)))
-    targets = random + [op for op in needed if with_input and op.type in _INPUT]
-    if not targets:
-        return
-    names = {"target": [op.name for op in targets], "feed": [tensor.name for tensor in feeds]}
-    # session.run would take ten times as long.
-    call = session._make_callable_from_options(config_pb2.CallableOptions(**names))
-    zeros = [np.zeros(tensor.shape, tensor.dtype.as_numpy_dtype) for tensor in feeds]
-    for _ in range(calls):
-        call(*zeros)
+
+    def __init__(self, operation: tf.Operation, with_input: bool) -> None:
+        needed = _upstream(operation)
+        for op in needed:
+            if op.type in _FLOW:
+                raise ValueError(f"training depends on control flow ({op.name}), so it cannot be resumed exactly")
+        random = [op for op in needed if op.op_def.is_stateful and "seed" in {attr.name for attr in op.op_def.attr}]
+        self._feeds = list(dict.fromkeys(tensor for op in random for tensor in _computed_from(op)))
+        self._targets = random + [op for op in needed if with_input and op.type in _INPUT]
+
+    def advance(self, session: tf.Session, calls: int) -> None:
+        """Call them so many times, in a session in which nothing has called them."""
+        if not self._targets:
+            return
+        names = {"target": [op.name for op in self._targets], "feed": [tensor.name for tensor in self._feeds]}
+        # session.run would take ten times as long.
+        call = session._make_callable_from_options(config_pb2.CallableOptions(**names))
+        zeros = [np.zeros(tensor.shape, tensor.dtype.as_numpy_dtype) for tensor in self._feeds]
+        for _ in range(calls):
+            call(*zeros)
 
 
-def _upstream(operations: Iterable[tf.Operation]) -> list[tf.Operation]:
-    """The operations and all that they depend on, in no particular order."""
-    found, waiting = {}, list(operations)
+def _upstream(operation: tf.Operation) -> list[tf.Operation]:
+    """The operation and all that it depends on, in no particular order."""
+    found, waiting = {}, [operation]
     while waiting:
         op = waiting.pop()
         if op.name not in found:
@@ -175,14 +177,14 @@ def _computed_from(random: tf.Operation) -> Iterator[tf.Tensor]:
         if op.type in _SHAPE_OF:
             yield from (_fed(tensor, random) for tensor in op.inputs)
         elif op.op_def.is_stateful:
-            raise ValueError(f"{random.name} depends on {op.name}: such a training cannot be continued exactly")
+            raise ValueError(f"the shape of {random.name} depends on {op.name}, so training cannot be resumed exactly")
         else:
             waiting += [tensor.op for tensor in op.inputs] + list(op.control_inputs)
 
 
 def _fed(tensor: tf.Tensor, random: tf.Operation) -> tf.Tensor:
     if not tensor.shape.is_fully_defined():
-        raise ValueError(f"{random.name} has no fixed shape: such a training cannot be continued exactly")
+        raise ValueError(f"the shape of {random.name} is not fixed, so training cannot be resumed exactly")
     return tensor
 
 
@@ -197,7 +199,7 @@ def _settings(resumption: Resumption) -> dict[str, Any]:
         "batch size": resumption.batch_size,
         "data": None if data is None else f"{data.description}, seed {data.seed}",
         "versions": {name: version_of(name) for name in ("disentanglement_lib", "tensorflow", "numpy")},
-        "threads": {name: os.environ.get(f"TF_NUM_{name}_THREADS", os.cpu_count()) for name in ("INTRAOP", "INTEROP")},
+        "threads": {name: os.environ.get(f"TF_NUM_{name}_THREADS", _processors()) for name in ("INTRAOP", "INTEROP")},
         "switches": {name: os.environ.get(name) for name in ("TF_ENABLE_ONEDNN_OPTS", "TF_DETERMINISTIC_OPS")},
         "machine": {"processor": _processor(), "accelerators": devices},
     }
@@ -220,7 +222,13 @@ def _digest(graph: tf.Graph) -> str:
     return hashlib.sha256(b"".join(sorted(nodes))).hexdigest()
 
 
+def _processors() -> int:
+    """How many TensorFlow may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def _processor() -> str:
+    """What the processor calls itself."""
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("model name"):

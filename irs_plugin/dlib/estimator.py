@@ -172,6 +172,8 @@ class TPUEstimator:
         if resumption is None:
             self._train(input_fn, hooks, steps, max_steps, self.model_dir, None)
         else:
+            if self.config.tf_random_seed is None:
+                raise ValueError("tf_random_seed is None: training can be resumed exactly only with a seed")
             # Such a training begins at step 0, whenever this process began.
             last = max_steps if steps is None else steps
             with resumption.training(self.model_dir, self._batch_sizes[ModeKeys.TRAIN]):

@@ -95,7 +95,7 @@ class Resumption:
                 "resumable_training is for one training: enter it again, with another folder, for the next"
             )
         if (Path(model_dir) / "checkpoint").exists():
-            raise ValueError(f"{model_dir} holds checkpoints already: name a new folder, or train without resuming")
+            raise ValueError(f"{model_dir} holds checkpoints already: name a new folder, or train outside the block")
         if not self._folder.exists():
             raise ValueError(f"{self._folder} has been deleted: name a folder outside the one that receives the model")
         # The snapshots decide where training goes on. Of what the killed one left, its events are worth keeping.

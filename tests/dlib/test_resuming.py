@@ -215,6 +215,10 @@ def assert_same(train, places, expected):
     assert not places["folder"].exists()
 
 
+def latest_number(folder):
+    return max((int(path.name.rpartition("-")[2]) for path in folder.glob("snapshot-*")), default=None)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_ends_as_if_it_had_not_been_killed(train, whole, places, method):
     step = 2 if method == "factor_vae" else 1
@@ -230,18 +234,14 @@ def test_without_interruption_and_killed_before_the_first_snapshot(train, whole,
     assert_same(train, places, whole("vae"))
 
 
-def test_killed_again_and_again_and_after_training(train, whole, places):
-    for call in (3, 2, 3):
-        assert train(method="vae", **places, every=0.0, signals=[[call, SIGKILL]])[0] == SIGKILL
-    assert train(method="vae", **places, kill_in="export")[0] == SIGKILL
-    assert train(method="vae", **places) == (0, [8, 8])
-    assert_same(train, places, whole("vae"))
-
-
-@pytest.mark.parametrize(("place", "start"), [("variables", 1), ("checksums", 1), ("named", 2), ("removal", 3)])
-def test_killed_while_a_snapshot_is_written(train, whole, places, place, start):
-    assert train(method="vae", **places, every=0.0, kill_in=place)[0] == SIGKILL
-    assert train(method="vae", **places) == (0, [start, 8])
+def test_killed_again_and_again_while_snapshots_are_written_and_after_training(train, whole, places):
+    starts = []
+    for place in ("variables", "checksums", "named", "removal", "export", None):
+        ended_by, told = train(method="vae", **places, every=0.0, kill_in=place)
+        assert ended_by == (SIGKILL if place else 0)
+        starts.append(latest_number(places["folder"]))
+    assert starts == [1, 2, 4, 7, 8, None]
+    assert told == [8, 8]
     assert_same(train, places, whole("vae"))
 
 
