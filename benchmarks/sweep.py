@@ -108,17 +108,16 @@ def stock(metrics: Sequence[Path], representation: Path, output: Path) -> dict[s
 def ours(metrics: Sequence[Path], representation: Path, output: Path) -> dict:
     """The same with all metrics in one process, whose seconds are those from its start to its end."""
     folder = output / "ours"
-    report = folder / f"{'+'.join(config.stem for config in metrics)}"[:200]
-    report = report.with_name(hashlib.sha256(report.name.encode()).hexdigest()[:16] + ".json")
-    if not report.exists():
+    report = folder / "report.json"
+    found = json.loads(report.read_text()) if report.exists() else {"metrics": {}}
+    if list(found["metrics"]) != [config.stem for config in metrics]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         jobs = [(config.stem, str(config), str(folder / config.stem)) for config in metrics]
-        draft = report.with_suffix(".draft")
+        draft = folder / "draft.json"
         seconds = timed_process(OURS, draft, representation, json.dumps(jobs))
-        entry = {**json.loads(draft.read_text()), "seconds": seconds, "pictures": pictures(representation)}
-        report.write_text(json.dumps(entry))
-    found = json.loads(report.read_text())
+        found = {**json.loads(draft.read_text()), "seconds": seconds, "pictures": pictures(representation)}
+        report.write_text(json.dumps(found))
     for metric, entry in found["metrics"].items():
         print(f"  ours  {metric:<40} {shown(entry)}", flush=True)
     print(f"  ours  {found['encoded']} images encoded")
