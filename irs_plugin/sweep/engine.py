@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import uuid
@@ -68,25 +69,34 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
         "distributed.scheduler.worker-ttl": None,
         "distributed.admin.tick.limit": "1h",
     }
-    with contextlib.ExitStack() as stack, dask.config.set(settings):
+    with dask.config.set(settings):
+        local = None
         if scheduler is None:
             local = LocalCluster(
                 n_workers=workers or default_workers(threads),
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",
                 env=thread_settings(threads),
-                silence_logs=40,
+                silence_logs=logging.ERROR,
             )
-            client = stack.enter_context(Client(stack.enter_context(local)))
+            client = Client(local)
         else:
             where = {"scheduler_file": scheduler} if os.path.exists(scheduler) else {"address": scheduler}
             try:
-                client = stack.enter_context(Client(**where, timeout=10))
+                client = Client(**where, timeout=10)
             except (OSError, ValueError) as error:
                 raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
             client.run(limit_threads, threads)
-        yield client
+        try:
+            yield client
+        finally:
+            # All results are on disk, and workers that linger end with this process.
+            logging.getLogger("tornado.application").setLevel(logging.CRITICAL)
+            for each in (client, local):
+                with contextlib.suppress(TimeoutError, OSError):
+                    if each is not None:
+                        each.close()
 
 
 def run(

@@ -242,6 +242,15 @@ def _only_one(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _into_log(path: Path) -> Iterator[None]:
-    """Append what Python code prints to the model's log."""
-    with open(path, "a", encoding="utf-8") as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-        yield
+    """Append to the model's log what this process prints, TensorFlow's own lines included."""
+    with open(path, "a", encoding="utf-8") as log:
+        before = {stream: os.dup(stream) for stream in (1, 2)}
+        try:
+            for stream in before:
+                os.dup2(log.fileno(), stream)
+            with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+                yield
+        finally:
+            for stream, copy in before.items():
+                os.dup2(copy, stream)
+                os.close(copy)
