@@ -99,7 +99,7 @@ setup(
         "cluster": ["dask-jobqueue"],
         "parquet": ["pyarrow"],
         "tensorboard": ["tensorboard"],
-        "test": ["pytest", "hypothesis", "ruff", "wheel", "distributed", "pyarrow", "tensorboard"],
+        "test": ["pytest", "hypothesis", "ruff", "wheel", "distributed", "pyarrow", "tensorboard", "playwright"],
     },
     entry_points={"console_scripts": ["irs_plugin = irs_plugin.cli:main"]},
     cmdclass={"build_py": BuildWithHook, "editable_wheel": EditableWithHook},
