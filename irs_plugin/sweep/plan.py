@@ -307,13 +307,19 @@ def _digest(path: Path, bindings: Sequence[str]) -> str:
 
 def _names(folders: Sequence[Path]) -> list[str]:
     """Short names that tell folders apart: what they do not share, without a closing 'model'."""
-    parts = [path.parts[:-1] if path.name == "model" and len(folders) >= 1 else path.parts for path in folders]
+    parts = [path.parts[:-1] if path.name == "model" else path.parts for path in folders]
     if len(set(parts)) < len(parts):
         parts = [path.parts for path in folders]
     shared = 0
     while all(len(p) > shared + 1 for p in parts) and len({p[shared] for p in parts}) == 1:
         shared += 1
-    return ["_".join(part[shared:]) for part in parts]
+    names = ["_".join(part[shared:]) for part in parts]
+    if len(set(names)) < len(names):
+        names = ["__".join(part[shared:]) for part in parts]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two of the models would be called {twice}: rename a folder, or evaluate them one by one")
+    return names
 
 
 def _condition(text: str) -> tuple[str, object]:

@@ -136,6 +136,9 @@ def test_names_of_models_trained_elsewhere_are_distinct(tiny_study, tmp_path):
     found = [str(trained(tmp_path / "runs" / path)) for path in ("x/model", "x_model/model", "model")]
     plan = plan_trained(found, tiny_study, tmp_path / "out")
     assert len({model.name for model in plan.models}) == 3
+    found = [str(trained(tmp_path / path / "model")) for path in ("a/b_c", "a_b/c")]
+    plan = plan_trained(found, tiny_study, tmp_path / "out")
+    assert [model.name for model in plan.models] == ["a__b_c", "a_b__c"]
 
 
 def test_what_is_no_model_is_refused(tiny_study, tmp_path):
