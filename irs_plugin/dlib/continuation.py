@@ -65,7 +65,9 @@ class Continuation(tf.train.SessionRunHook):
             self._resumption.data.used(self._calls)
         if self._signal is not None:
             self._save(run_context.session)
-            self._deliver()
+            number = self._deliver()
+            # It was of no consequence, so the training goes on.
+            signal.signal(number, self._remember)
         elif time.monotonic() - self._time >= self._resumption.every_seconds:
             self._save(run_context.session)
 
@@ -93,14 +95,13 @@ class Continuation(tf.train.SessionRunHook):
         # Whoever insists does not wait.
         signal.signal(number, self._handlers[number])
 
-    def _deliver(self) -> None:
-        """Let the signal that has come do what it would have done."""
+    def _deliver(self) -> int | None:
+        """Let the signal that has come, if any, do what it would have done."""
         number, self._signal = self._signal, None
         if number is not None:
             signal.signal(number, self._handlers[number])
             signal.raise_signal(number)
-            # It was of no consequence, so the training goes on.
-            signal.signal(number, self._remember)
+        return number
 
     def _save(self, session: tf.Session) -> None:
         if self._calls > self._saved:

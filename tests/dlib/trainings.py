@@ -20,15 +20,21 @@ COMMON = {
     "model.training_steps": "8",
     "model.eval_steps": "2",
     "model.random_seed": "3",
-    "encoder.encoder_fn": "@conv_encoder",
+    "encoder.encoder_fn": "@test_encoder",
     "encoder.num_latent": "10",
-    "decoder.decoder_fn": "@deconv_decoder",
+    "decoder.decoder_fn": "@test_decoder",
     "reconstruction_loss.loss_fn": "@bernoulli_loss",
     "vae_optimizer.optimizer_fn": "@AdamOptimizer",
     "AdamOptimizer.learning_rate": "0.001",
 }
 METHODS = {
     "vae": {"model.model": "@vae()", "vae.beta": "4.0"},
+    "convolutional_vae": {
+        "model.model": "@vae()",
+        "vae.beta": "1.0",
+        "encoder.encoder_fn": "@conv_encoder",
+        "decoder.decoder_fn": "@deconv_decoder",
+    },
     "annealed_vae": {
         "model.model": "@annealed_vae()",
         "annealed_vae.gamma": "10.0",
@@ -162,6 +168,7 @@ def _bits(array):
 
 def _do(request, answer):
     os.environ.update(request.pop("environment", {}))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background ignores it
     wanted = request.pop("do")
     try:
         result = {"train": train, "contents": contents}[wanted](**request)
