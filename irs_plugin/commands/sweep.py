@@ -210,7 +210,7 @@ def _describe(plan: Plan, costs: Costs, workers: int) -> str:
     lines.append(f"{'at least ' if unknown else ''}{work} of one worker's time, {wall} with {workers} workers")
     if estimated:
         lines.append(
-            f"{estimated} of the steps are estimated from the documented study, on one core of another machine"
+            f"{estimated} of the steps are estimated from the documented study, one busy core of another machine"
         )
     if unknown:
         lines.append(f"{unknown} of the steps are of a kind that was never measured and count as nothing")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, Model, Plan, Step
 
-# Seconds per step of irs_study_small on one core; benchmarks/sweep_costs.py writes it.
+# Seconds per step of the documented study, one core of a busy machine; benchmarks/sweep_costs.py writes it.
 REFERENCE = Path(__file__).with_name("reference_costs.json")
 # Models whose finished steps are read before a sweep begins.
 _SAMPLE = 200
