@@ -235,15 +235,15 @@ def test_without_interruption_and_killed_before_the_first_snapshot(train, whole,
 
 
 def test_killed_again_and_again_while_snapshots_are_written_and_after_training(train, whole, places):
-    starts = []
+    found = []
     for place in ("variables", "checksums", "named", "removal", "export", None):
         ended_by, told = train(method="vae", **places, every=0.0, kill_in=place)
         assert ended_by == (SIGKILL if place else 0)
-        starts.append(latest_number(places["folder"]))
+        found.append(latest_number(places["folder"]))
     # Nothing that was there is lost, and nothing is left in the end.
-    assert starts[0] == 1
-    assert starts[:-1] == sorted(starts[:-1])
-    assert starts[-2:] == [8, None]
+    assert found[0] == 1
+    assert found[:-1] == sorted(found[:-1])
+    assert found[-2:] == [8, None]
     assert told == [8, 8]
     assert_same(train, places, whole("vae"))
 

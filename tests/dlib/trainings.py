@@ -111,7 +111,7 @@ def _signal_before_calls(signals):
 
 
 def _kill_in(place):
-    """Die in the second snapshot, before or after a step of writing it, or in what comes after training."""
+    """Die before or after a step of writing a snapshot, or in what comes after training."""
     import tensorflow.compat.v1 as tf
     from disentanglement_lib.methods.unsupervised import gaussian_encoder_model
 
