@@ -7,6 +7,7 @@ python docs/study.py FOLDER
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
@@ -57,6 +58,31 @@ def agreement_table(comparison: Comparison) -> str:
     return markdown(rows)
 
 
+def latent_table(folder: Path) -> str:
+    """Latents that the mutual information metric takes for modular and that interventions move: the widest gaps."""
+    latents = []
+    for path in sorted(folder.glob("*/metrics/mean")):
+        irs, mi, fi = (
+            json.loads((path / metric / "results/json/evaluation_results.json").read_text(encoding="utf-8"))
+            for metric in ("irs_chance", "mutual_information", "feature_importance")
+        )
+        rows = zip(irs["disentanglement_scores"], mi["scores"], fi["scores"], irs["parent_names"], strict=True)
+        latents += [(path.parents[1].name, number, *row) for number, row in enumerate(rows) if None not in row]
+    scores = pd.DataFrame(latents, columns=["model", "latent", "IRS", "MI", "FI", "parent"])
+    correlation = scores[["IRS", "MI", "FI"]].corr(method="spearman")["IRS"]
+    widest = scores.assign(gap=scores.MI - scores.IRS).nlargest(5, "gap")
+    rows = [["model", "latent", "parent", "IRS", "MI", "FI"], ["---:", "---:", "---", "---:", "---:", "---:"]]
+    for row in widest.itertuples():
+        rows.append([row.model, str(row.latent), row.parent, f"{row.IRS:.2f}", f"{row.MI:.2f}", f"{row.FI:.2f}"])
+    modular = scores[scores.MI >= 0.9]
+    return (
+        f"Of {len(scores)} active latents {len(modular)} have an MI score of at least 0.9; their IRS goes from "
+        f"{modular.IRS.min():.2f} to {modular.IRS.max():.2f}. Over all latents Spearman's ρ of IRS is "
+        f"{correlation['MI']:.2f} with the MI score and {correlation['FI']:.2f} with the FI score. The widest gaps:\n\n"
+        f"{markdown(rows)}"
+    )
+
+
 def markdown(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -64,7 +90,8 @@ def markdown(rows: list[list[str]]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="output folder of the sweep")
-    collection = collect(parser.parse_args().folder, progress=True)
+    folder = parser.parse_args().folder
+    collection = collect(folder, progress=True)
     for line in collection.warnings():
         print(line, file=sys.stderr)
     write_report(collection, TARGET, page_size=PAGE)
@@ -76,6 +103,7 @@ def main() -> int:
         "ranking": ranking_table(comparison, rank(comparison)),
         "models": model_table(comparison),
         "agreement": agreement_table(comparison),
+        "latents": latent_table(folder),
     }
     readme = TARGET / "README.md"
     text = readme.read_text(encoding="utf-8")
