@@ -22,7 +22,7 @@ from tensorflow.core.protobuf import config_pb2
 from irs_plugin.dlib.resuming import Resumption
 from irs_plugin.versions import version_of
 
-_FORMAT = 1
+_FORMAT = 2
 _VARIABLES = "variables"
 _INPUT = ("IteratorGetNext", "IteratorGetNextSync")
 _SHAPE_OF = ("Shape", "ShapeN", "Size", "Rank")

@@ -53,7 +53,7 @@ STAND_INS = (
     StandIn(("disentanglement_lib.data.ground_truth.dsprites:DSprites.full_factor_sizes",), "dsprites_sizes", (_DLIB,)),
     StandIn(("disentanglement_lib.config.reproduce:STUDIES",), "studies", (_DLIB,)),
     StandIn(
-        ("disentanglement_lib.data.ground_truth.util:tf_data_set_from_ground_truth_data",), "recorded_data", (_DLIB,)
+        ("disentanglement_lib.data.ground_truth.util:tf_data_set_from_ground_truth_data",), "training_input", (_DLIB,)
     ),
     StandIn(("tensorflow_probability",), "probability", (_DLIB,)),
     StandIn(("gin.configurable", "gin.external_configurable"), "gin_keywords", (_DLIB,)),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from irs_plugin.dlib.snapshots import Snapshots
+from irs_plugin.dlib.training_input import TrainingInput
 
 _LOCK, _CHECKPOINTS = "lock", "tf_checkpoint"
 
@@ -61,12 +62,12 @@ def current() -> Resumption | None:
     return _current.get()
 
 
-def recorded(ground_truth_data: Any, seed: int) -> Any:
-    """The data set as training should use it: one that takes note of its random state while a training asks for it."""
+def training_input(data: Any, seed: int) -> TrainingInput | None:
+    """What the surrounding training is to read in place of the stock input, or None if nobody has to resume it."""
     resumption = current()
     if resumption is None or not resumption.in_training:
-        return ground_truth_data
-    resumption.data = RecordedData(ground_truth_data, seed, resumption.batch_size)
+        return None
+    resumption.data = TrainingInput(data, seed, resumption.batch_size)
     return resumption.data
 
 
@@ -78,7 +79,7 @@ class Resumption:
         self.on_step = on_step
         self.checkpoints = folder / _CHECKPOINTS
         self.snapshots = Snapshots(folder)
-        self.data: RecordedData | None = None
+        self.data: TrainingInput | None = None
         self.batch_size = 0
         self.in_training = self.finished = False
         self._folder = folder
@@ -108,59 +109,6 @@ class Resumption:
             self.in_training = False
         shutil.copytree(self.checkpoints, model_dir, dirs_exist_ok=True)
         self.finished = True
-
-
-class RecordedData:
-    """A ground-truth data set that knows where its random state stood after each batch.
-
-    TensorFlow may draw batches before they are used, so the state of the moment is not the one that counts.
-    """
-
-    def __init__(self, data: Any, seed: int, batch_size: int) -> None:
-        self.seed = int(seed)
-        self._data, self._batch_size = data, batch_size
-        self._random_state: Any = None
-        self._start: tuple[int, dict[str, Any]] | None = None
-        self._states: dict[int, dict[str, Any]] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._data, name)
-
-    @property
-    def description(self) -> str:
-        """What distinguishes it from other data sets, as far as that can be seen."""
-        return f"{type(self._data).__name__} {self._data.factors_num_values} {self._data.observation_shape}"
-
-    def sample_observations(self, num: int, random_state: Any) -> Any:
-        """The data set's own, in the random state that it was told to start in."""
-        if random_state is not self._random_state:  # a pass through the data begins
-            self._random_state, self._drawn = random_state, 0
-            if self._start is not None:
-                batches, state = self._start
-                random_state.set_state(state)
-                self._drawn = batches * self._batch_size
-        observations = self._data.sample_observations(num, random_state)
-        self._drawn += num
-        if self._drawn % self._batch_size == 0:
-            self._states[self._drawn // self._batch_size] = random_state.get_state(legacy=False)
-        return observations
-
-    def used(self, batches: int) -> None:
-        """Forget the states that are of no more use once so many batches have been used."""
-        self._states.pop(batches - 1, None)
-
-    def state_after(self, batches: int) -> dict[str, Any]:
-        """The random state after so many batches, as JSON can hold it."""
-        state = self._states[batches]
-        return {**state, "state": {**state["state"], "key": state["state"]["key"].tolist()}}
-
-    def start_after(self, batches: int, state: dict[str, Any]) -> None:
-        """Begin the next pass with the batch after so many, in a random state from ``state_after``."""
-        import numpy as np
-
-        key = np.array(state["state"]["key"], dtype=np.uint32)
-        state = {**state, "state": {**state["state"], "key": key}}
-        self._start, self._states = (batches, state), {batches: state}
 
 
 @contextlib.contextmanager

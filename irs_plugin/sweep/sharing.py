@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
+from irs_plugin.dlib.images import Images, Observations, read_binary_images
 from irs_plugin.dlib.loading import View
-from irs_plugin.sweep.images import Images, Observations, read_binary_images
 
 _GROUND_TRUTH = "disentanglement_lib.data.ground_truth."
 

@@ -10,8 +10,8 @@ import pytest
 
 from irs_plugin.config_files import config_root
 from irs_plugin.dlib import hook
+from irs_plugin.dlib.images import BinaryImages, Images, Observations, read_binary_images
 from irs_plugin.dsprites.archive import SMALL, ensure_archive
-from irs_plugin.sweep.images import BinaryImages, Images, Observations, read_binary_images
 from irs_plugin.sweep.sharing import SharedRepresentation, is_deterministic, shared_data, shared_representation
 
 hook.install()
@@ -273,7 +273,7 @@ def test_all_images_are_those_of_stock(named_data):
 
 def test_binary_images_take_a_bit_a_pixel(dlib_data, monkeypatch):
     with np.load(dlib_data) as archive:
-        monkeypatch.setattr("irs_plugin.sweep.images._CHUNK", 64)
+        monkeypatch.setattr("irs_plugin.dlib.images._CHUNK", 64)
         with archive.zip.open("imgs.npy") as member:
             tracemalloc.start()
             images = read_binary_images(member)

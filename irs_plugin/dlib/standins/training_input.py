@@ -1,4 +1,4 @@
-"""``util.tf_data_set_from_ground_truth_data``, with data that take note of their random state for training to go on."""
+"""``util.tf_data_set_from_ground_truth_data``, which a training that can be resumed reads in batches and notes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def supply(path: str):
 
     @functools.wraps(original)
     def tf_data_set_from_ground_truth_data(ground_truth_data: Any, random_seed: int) -> Any:
-        return original(resuming.recorded(ground_truth_data, random_seed), random_seed)
+        batches = resuming.training_input(ground_truth_data, random_seed)
+        return original(ground_truth_data, random_seed) if batches is None else batches.dataset(original)
 
     return tf_data_set_from_ground_truth_data
