@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from trainings import METHODS
 
-from irs_plugin.dlib.resuming import RecordedData, resumable_training
+from irs_plugin.dlib.resuming import resumable_training
 from irs_plugin.dlib.snapshots import Snapshots
+from irs_plugin.dlib.training_input import TrainingInput
 
 SIGKILL, SIGTERM, SIGINT = int(signal.SIGKILL), int(signal.SIGTERM), int(signal.SIGINT)
 
@@ -122,18 +123,20 @@ class Data:
         return random_state.randint(10**6, size=(num, 1)) + random_state.randint(2) * random_state.randn(num, 1)
 
 
+def take(batches, number):
+    return np.concatenate([next(batches) for _ in range(number)])
+
+
 def test_data_go_on_where_the_used_batches_ended_however_many_were_drawn():
-    whole = RecordedData(Data(), 0, batch_size=4)
-    random_state = np.random.RandomState(0)
-    draws = np.array([whole.sample_observations(1, random_state)[0] for _ in range(40)])
+    whole = TrainingInput(Data(), 0, batch_size=4)
+    drawn = take(whole.batches(), 10)
     for batches in range(1, 7):
         whole.used(batches)
     state = json.loads(json.dumps(whole.state_after(6)))
-    rest = RecordedData(Data(), 0, batch_size=4)
+    rest = TrainingInput(Data(), 0, batch_size=4)
     rest.start_after(6, state)
     assert rest.state_after(6) == state
-    random_state = np.random.RandomState(0)
-    np.testing.assert_array_equal([rest.sample_observations(1, random_state)[0] for _ in range(16)], draws[24:])
+    np.testing.assert_array_equal(take(rest.batches(), 4), drawn[24:])
     assert rest.state_after(10) == whole.state_after(10)
     with pytest.raises(KeyError):
         whole.state_after(5)
