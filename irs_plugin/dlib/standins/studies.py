@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 
 REASON = "no study of disentanglement_lib evaluates interventional robustness; 'dlib_reproduce --study' finds ours too"
 
@@ -10,5 +10,5 @@ REASON = "no study of disentanglement_lib evaluates interventional robustness; '
 def supply(path: str):
     from irs_plugin.studies.reproduce import studies
 
-    module = sys.modules[path.partition(":")[0]]
+    module = importlib.import_module(path.partition(":")[0])
     return {**module.STUDIES, **studies()}
