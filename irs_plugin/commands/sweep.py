@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> list[Outcome]:
-    from irs_plugin.sweep.engine import cluster, run
+    from irs_plugin.sweep.engine import cluster, count_workers, run
     from irs_plugin.sweep.progress import Progress
     from irs_plugin.sweep.steps import write_json
     from irs_plugin.versions import versions
@@ -106,11 +106,10 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
         return []
     with cluster(args.workers, args.threads, args.scheduler) as client:
         write_json(plan.output / "study.json", record)
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        print(f"{plan.name}: {len(unfinished)} of {len(plan.models)} models on {workers} workers, into {plan.output}")
-        progress = Progress(unfinished, max(workers, 1), costs)
+        print(f"{plan.name}: {len(unfinished)} of {len(plan.models)} models to do, into {plan.output}", flush=True)
+        progress = Progress(unfinished, lambda: count_workers(client), costs)
         try:
-            return run(client, unfinished, retry_failed=not args.keep_failed, on_event=progress)
+            return run(client, unfinished, args.threads, retry_failed=not args.keep_failed, on_event=progress)
         finally:
             progress.close()
 

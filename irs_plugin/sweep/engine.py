@@ -95,7 +95,6 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
                 client = Client(**where, timeout=10)
             except (OSError, ValueError) as error:
                 raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
-            client.run(limit_threads, threads)
         try:
             yield client
         finally:
@@ -107,9 +106,15 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
                         each.close()
 
 
+def count_workers(client: Client) -> int:
+    """How many workers the cluster has at the moment."""
+    return len(client.scheduler_info(n_workers=-1)["workers"])
+
+
 def run(
     client: Client,
     models: Sequence[Model],
+    threads: int,
     *,
     retry_failed: bool = True,
     on_event: Callable[[Outcome | None], None],
@@ -119,6 +124,7 @@ def run(
     Args:
         client: A client of a cluster.
         models: The models.
+        threads: For TensorFlow in each worker, also in those that come later.
         retry_failed: Whether steps that failed in an earlier sweep are tried again.
         on_event: Is told of every step that begins, goes on or ends, and of None once a second.
 
@@ -137,7 +143,7 @@ def run(
         forget_killed_step(model)
         # Not pure: the same model may have more to do the next time. Models begin in their order.
         priority = -models.index(model)
-        future = client.submit(_run_on_worker, model, topic, retry_failed, pure=False, priority=priority)
+        future = client.submit(_run_on_worker, model, topic, threads, retry_failed, pure=False, priority=priority)
         futures[future] = model
         future.add_done_callback(events.put)
 
@@ -188,11 +194,13 @@ def _without_worker(model: Model, error: Exception) -> list[Outcome]:
     return outcomes
 
 
-def _run_on_worker(model: Model, topic: str, retry_failed: bool) -> list[Outcome]:
+def _run_on_worker(model: Model, topic: str, threads: int, retry_failed: bool) -> list[Outcome]:
     """The task: run a model and tell the client of every step."""
     from dataclasses import astuple
 
     from distributed import get_worker
 
+    # Workers of somebody else's cluster know nothing of it.
+    limit_threads(threads)
     worker = get_worker()
     return run_model(model, lambda outcome: worker.log_event(topic, astuple(outcome)), retry_failed)

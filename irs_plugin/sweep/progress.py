@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from irs_plugin.sweep.costs import Costs, makespan
 from irs_plugin.sweep.plan import Model, Step
@@ -23,14 +23,23 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
+def _counted(workers: int) -> str:
+    return f"{workers} worker{'' if workers == 1 else 's'}"
+
+
 class Progress:
     """Follows the events of a sweep; one line on a terminal, otherwise a line a minute.
 
     The time left is what the remaining steps cost by the times measured so far in this sweep, spread over the workers.
     Steps of a kind that has not run yet count as the reference study's; steps without any figure make it "at least".
+
+    Args:
+        models: What is to be done.
+        workers: Tells how many workers there are at the moment.
+        costs: Seconds of each step, as far as known.
     """
 
-    def __init__(self, models: Sequence[Model], workers: int, costs: Costs) -> None:
+    def __init__(self, models: Sequence[Model], workers: Callable[[], int], costs: Costs) -> None:
         from tqdm import tqdm
 
         self._models = {model.name: model for model in models}
@@ -60,8 +69,8 @@ class Progress:
         self._show()
         self._bar.close()
 
-    def time_left(self) -> tuple[float, bool]:
-        """Seconds left, and whether some steps without any figure come on top."""
+    def time_left(self, workers: int) -> tuple[float, bool]:
+        """Seconds left with so many workers, and whether some steps without any figure come on top."""
         remaining, unknown = [], False
         for name, steps in self._left.items():
             model, total = self._models[name], 0.0
@@ -73,7 +82,7 @@ class Progress:
                 total += max((seconds or 0.0) - spent, 0.0)
             remaining.append((name not in self._running, total))
         # Models that are under way come first: they have their workers.
-        return makespan([total for _, total in sorted(remaining, key=lambda pair: pair[0])], self._workers), unknown
+        return makespan([total for _, total in sorted(remaining, key=lambda pair: pair[0])], workers), unknown
 
     def _note(self, event: Outcome) -> None:
         step = self._left[event.model].get(event.step)
@@ -97,8 +106,10 @@ class Progress:
 
     def _show(self) -> None:
         self._shown = time.monotonic()
-        seconds, unknown = self.time_left()
-        parts = [f"{'at least ' if unknown else 'about '}{duration(seconds)} left"]
+        workers = self._workers()
+        seconds, unknown = self.time_left(max(workers, 1))
+        left = f"{'at least ' if unknown else 'about '}{duration(seconds)} left with {_counted(max(workers, 1))}"
+        parts = [left] if workers else ["no worker is there yet", left]
         if self._states[FAILED]:
             parts.append(f"{self._states[FAILED]} failed")
         for name, event in sorted(self._running.items()):

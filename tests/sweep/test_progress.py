@@ -67,31 +67,31 @@ def test_training_steps_may_stand_in_the_file(tiny_study, tmp_path):
 
 def test_time_left_falls_as_steps_end(models):
     costs = Costs({"train/beta_vae": 10.0, "train/factor_vae": 10.0, "postprocess": 2.0, "metrics/dci": 8.0})
-    progress = Progress(models, 2, costs)
+    progress = Progress(models, lambda: 2, costs)
     # Each model: 60 + 2 + 8 seconds and two metrics that nobody measured; two models on one of the workers.
-    assert progress.time_left() == (140.0, True)
+    assert progress.time_left(2) == (140.0, True)
     progress(Outcome("0", "train", RUNNING, seconds=30.0))
     progress(Outcome("1", "train", RUNNING, seconds=30.0))
-    assert progress.time_left() == (110.0, True)
+    assert progress.time_left(2) == (110.0, True)
     for event in (Outcome("0", "train", DONE, 60.0), Outcome("0", "train", DONE, 60.0)):
         progress(event)
     assert progress._bar.n == 1
     for name in ("train", "postprocess/mean", "metrics/mean/dci", "metrics/mean/irs_chance", "metrics/mean/sap_score"):
         for model in models:
             progress(Outcome(model.name, name, DONE, 1.0))
-    assert progress.time_left() == (0.0, False)
+    assert progress.time_left(2) == (0.0, False)
     progress.close()
 
 
 def test_a_training_under_way_tells_how_fast_it_is(models):
-    progress = Progress(models[:1], 1, Costs({"postprocess": 0.0}))
+    progress = Progress(models[:1], lambda: 1, Costs({"postprocess": 0.0}))
     progress(Outcome("0", "train", RUNNING, seconds=100.0, fraction=0.25))
-    assert progress.time_left() == (300.0, True)
+    assert progress.time_left(1) == (300.0, True)
     progress.close()
 
 
 def test_failures_are_told_at_once(models, capsys):
-    progress = Progress(models[:1], 1, Costs({}))
+    progress = Progress(models[:1], lambda: 1, Costs({}))
     progress(Outcome("0", "train", FAILED, 1.0, "ValueError: no such thing"))
     progress(Outcome("0", "postprocess/mean", NOT_RUN, reason="train failed"))
     progress.close()
@@ -99,3 +99,18 @@ def test_failures_are_told_at_once(models, capsys):
     assert "failed: model 0, train: ValueError: no such thing" in shown
     assert "2/5 steps" in shown
     assert "1 failed" in shown
+
+
+def test_workers_come_and_go(models, capsys):
+    there = []
+    progress = Progress(models, lambda: len(there), Costs(dict.fromkeys(("train/beta_vae", "train/factor_vae"), 10.0)))
+    progress._interval = 0.0
+    for workers, told in (
+        (0, "no worker is there yet; at least 3 min left with 1 worker"),
+        (1, ", at least 3 min left with 1 worker"),
+        (3, ", at least 60 s left with 3 workers"),
+    ):
+        there[:] = range(workers)
+        progress(None)
+        assert told in capsys.readouterr().err
+    progress.close()

@@ -211,25 +211,29 @@ def test_a_worker_killed_in_the_middle_is_replaced(study, whole):
     assert results(output) == of_model(results(whole), "1")
 
 
-def test_a_scheduler_at_an_address(study, whole, tmp_path):
+def test_a_scheduler_whose_worker_comes_late(study, whole, tmp_path):
     output = study / "scheduler"
-    dask, file = str(Path(sys.executable).with_name("dask")), tmp_path / "scheduler.json"
+    dask, file, log = str(Path(sys.executable).with_name("dask")), tmp_path / "scheduler.json", tmp_path / "log.txt"
     quiet = {"env": environment(study), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    flags = ["--scheduler-file", str(file)]
-    scheduler = subprocess.Popen([dask, "scheduler", "--port", "0", "--no-dashboard", *flags], **quiet)
-    worker = subprocess.Popen([dask, "worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", *flags], **quiet)
-    try:
+    flags = ["--no-dashboard", "--scheduler-file", str(file)]
+    with contextlib.ExitStack() as ended_at_last:
+
+        def start(*arguments, **how):
+            process = ended_at_last.enter_context(subprocess.Popen(arguments, **{**quiet, **how}))
+            ended_at_last.callback(process.terminate)
+            return process
+
+        start(dask, "scheduler", "--port", "0", *flags)
         wait_for(file.exists, "a scheduler")
         address = json.loads(file.read_text())["address"]
-        done = sweep(study, output, "--scheduler", address, "--only", "0")
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert "1 of 1 models on 1 workers" in done.stdout
+        with open(log, "w") as errors:
+            running = start(*command(output, "--scheduler", address, "--only", "0"), stderr=errors, cwd=study)
+            wait_for(lambda: "no worker is there yet" in log.read_text(), "the sweep to miss workers")
+            start(dask, "worker", "--nworkers", "1", "--nthreads", "1", *flags)
+            assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
+        assert "5/5 steps" in log.read_text()
         # By the file, and nothing to do for it.
         assert sweep(study, output, "--scheduler", str(file), "--only", "0").returncode == 0
-    finally:
-        for process in (worker, scheduler):
-            process.terminate()
-            process.wait()
     assert results(output) == of_model(results(whole), "0")
 
 
