@@ -69,8 +69,8 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
         # A step can keep a worker's interpreter busy for minutes, which is no sign that it is lost.
         "distributed.scheduler.worker-ttl": None,
         "distributed.admin.tick.limit": "1h",
-        # Dask would have workers give every freed block of memory back to the system, and look at what they do every few
-        # milliseconds: both slow training down.
+        # Dask would have workers give every freed block of memory back to the system, and would look at what they do
+        # every few milliseconds: both slow training down.
         "distributed.nanny.pre-spawn-environ": environment,
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "1s",
