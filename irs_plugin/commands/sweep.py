@@ -99,7 +99,8 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
     from irs_plugin.sweep.steps import write_json
     from irs_plugin.versions import versions
 
-    unfinished = [model for model in plan.models if model.missing()]
+    missing = {model.name: steps for model in plan.models if (steps := model.missing())}
+    unfinished = [model for model in plan.models if model.name in missing]
     command = shlex.join(["irs_plugin", *sys.argv[1:]])
     record = {**record, "versions": versions(), "threads": args.threads, "command": command}
     if not unfinished:
@@ -107,7 +108,7 @@ def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> 
     with cluster(args.workers, args.threads, args.scheduler) as client:
         write_json(plan.output / "study.json", record)
         print(f"{plan.name}: {len(unfinished)} of {len(plan.models)} models to do, into {plan.output}", flush=True)
-        progress = Progress(unfinished, lambda: count_workers(client), costs)
+        progress = Progress(missing, lambda: count_workers(client), costs)
         try:
             return run(client, unfinished, args.threads, retry_failed=not args.keep_failed, on_event=progress)
         finally:
@@ -193,11 +194,9 @@ def _describe(plan: Plan, costs: Costs, workers: int) -> str:
     lines, totals, unknown, estimated = [], [], 0, 0
     for model in plan.models:
         missing = model.missing()
-        seconds = [costs.seconds(model, step) for step in missing]
+        seconds = [costs.seconds(step) for step in missing]
         unknown += seconds.count(None)
-        estimated += sum(
-            s is not None and not costs.is_measured(model, t) for s, t in zip(seconds, missing, strict=True)
-        )
+        estimated += sum(s is not None and not costs.is_measured(t) for s, t in zip(seconds, missing, strict=True))
         if missing:
             totals.append(sum(second or 0.0 for second in seconds))
             left = missing[0].name if len(missing) == 1 else f"{missing[0].name} … {missing[-1].name}"

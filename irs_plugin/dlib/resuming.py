@@ -54,7 +54,8 @@ def resumable_training(
         finally:
             _current.reset(token)
         if resumption.finished:
-            shutil.rmtree(folder)
+            resumption.snapshots.clear()
+            _remove(folder)
 
 
 def current() -> Resumption | None:
@@ -63,10 +64,16 @@ def current() -> Resumption | None:
 
 
 def training_input(data: Any, seed: int) -> TrainingInput | None:
-    """What the surrounding training is to read in place of the stock input, or None if nobody has to resume it."""
+    """What the surrounding training is to read in place of the stock input, or None if nobody has to resume it.
+
+    Raises:
+        ValueError: it has an input already.
+    """
     resumption = current()
     if resumption is None or not resumption.in_training:
         return None
+    if resumption.data is not None:
+        raise ValueError("a training with two inputs cannot be resumed exactly: train outside resumable_training")
     resumption.data = TrainingInput(data, seed, resumption.batch_size)
     return resumption.data
 
@@ -109,6 +116,17 @@ class Resumption:
             self.in_training = False
         shutil.copytree(self.checkpoints, model_dir, dirs_exist_ok=True)
         self.finished = True
+
+
+def _remove(folder: Path) -> None:
+    """Remove the lock last: without it, what a kill leaves would be taken for somebody else's."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != _LOCK:
+            path.unlink()
+    (folder / _LOCK).unlink()
+    folder.rmdir()
 
 
 @contextlib.contextmanager

@@ -42,9 +42,9 @@ class Snapshots:
         sums = [f"{_checksum(path)}  {path.name}\n" for path in sorted(draft.iterdir())]
         (draft / _CHECKSUMS).write_text("".join(sums), encoding="utf-8")
         for path in (*draft.iterdir(), draft):
-            _to_disk(path)
+            to_disk(path)
         draft.rename(self._folder / f"{_PREFIX}{number:012d}")
-        _to_disk(self._folder)
+        to_disk(self._folder)
         for path in self._newest_first()[_KEPT:]:
             self._remove(path)
 
@@ -59,12 +59,19 @@ class Snapshots:
                 self._remove(path)
         return None
 
+    def clear(self) -> None:
+        """Remove all snapshots, the latest one last."""
+        for path in reversed(self._newest_first()):
+            self._remove(path)
+
     def _newest_first(self) -> list[Path]:
         return sorted(self._folder.glob(f"{_PREFIX}*"), reverse=True)
 
     def _remove(self, path: Path) -> None:
         """Take away its name first, so that half a snapshot never has one."""
-        shutil.rmtree(path.rename(self._folder / _PARTIAL))
+        draft = self._folder / _PARTIAL
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(path.rename(draft))
 
 
 def _verify(path: Path) -> None:
@@ -86,7 +93,7 @@ def _checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _to_disk(path: Path) -> None:
+def to_disk(path: Path) -> None:
     """Wait until a file, or the names in a folder, would survive a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

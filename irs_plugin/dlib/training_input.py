@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+# Batches that may have been drawn and not been used, with room to spare: one is fetched in advance.
+_DRAWN_AHEAD = 16
+
 
 class TrainingInput:
     """The batches of a training, and where the random state of the data stood after each.
@@ -26,7 +29,7 @@ class TrainingInput:
     def __init__(self, data: Any, seed: int, batch_size: int) -> None:
         self.seed = int(seed)
         self.batch_size = batch_size
-        self.shape = (batch_size, *data.observation_shape)
+        self.shape = (batch_size, *np.atleast_1d(data.observation_shape))
         self._data = data
         self._start: tuple[int, dict[str, Any] | None] = (0, None)
         self._states: dict[int, dict[str, Any]] = {}
@@ -54,8 +57,17 @@ class TrainingInput:
         return _Batched(self, lambda: stock(self._data, self.seed))
 
     def used(self, batches: int) -> None:
-        """Forget the states that are of no more use once so many batches have been used."""
+        """Forget the states that are of no more use once so many batches have been used.
+
+        Raises:
+            ValueError: there were more draws than one batch for each call of the training operation.
+        """
         self._states.pop(batches - 1, None)
+        if len(self._states) > _DRAWN_AHEAD:
+            raise ValueError(
+                "training uses more than a batch in each call of its operation, so it cannot be resumed exactly: "
+                "train outside resumable_training"
+            )
 
     def state_after(self, batches: int) -> dict[str, Any]:
         """The random state after so many batches, as JSON can hold it."""
@@ -141,6 +153,12 @@ class _Batched:
         for _ in range(expected - added):
             tf.no_op()
         return dataset
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"within resumable_training, training may ask its input for batches only, not for .{name}: "
+            "train outside the block"
+        )
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:

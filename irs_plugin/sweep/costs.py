@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, Model, Plan, Step
+from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, Plan, Step
 
 # Seconds per step of the documented study, one core of a busy machine; benchmarks/sweep_costs.py writes it.
 REFERENCE = Path(__file__).with_name("reference_costs.json")
 # Models whose finished steps are read before a sweep begins.
 _SAMPLE = 200
+
+
+# Kind of a step, and how much there is to do of it: steps of a training, 1 of anything else, None if not known.
+Work = tuple[str, "float | None"]
 
 
 class Costs:
@@ -23,16 +28,18 @@ class Costs:
         self._reference = json.loads(REFERENCE.read_text(encoding="utf-8")) if reference is None else reference
         self._sums: dict[str, tuple[float, int]] = {}
 
-    def learn(self, model: Model, step: Step, seconds: float) -> None:
+    def learn(self, step: Step, seconds: float) -> None:
         """Take into account how long a step took."""
-        if (amount := _amount(step)) is not None:
-            total, count = self._sums.get(_key(model, step), (0.0, 0))
-            self._sums[_key(model, step)] = (total + seconds / amount, count + 1)
+        key, amount = work(step)
+        if amount is not None:
+            total, count = self._sums.get(key, (0.0, 0))
+            self._sums[key] = (total + seconds / amount, count + 1)
 
-    def guess(self, model: Model, step: Step, seconds: float) -> None:
+    def guess(self, step: Step, seconds: float) -> None:
         """Take into account how long a step that is under way will take, until one is finished."""
-        if (amount := _amount(step)) is not None:
-            self._reference[_key(model, step)] = seconds / amount
+        key, amount = work(step)
+        if amount is not None:
+            self._reference[key] = seconds / amount
 
     def learn_from_results(self, plan: Plan) -> None:
         """Learn from what is there already."""
@@ -40,19 +47,19 @@ class Costs:
             for step in model.steps:
                 seconds = _elapsed(step)
                 if seconds is not None:
-                    self.learn(model, step, seconds)
+                    self.learn(step, seconds)
 
     def measured(self) -> dict[str, float]:
         """What was learned, by kind of step."""
         return {key: total / count for key, (total, count) in sorted(self._sums.items())}
 
-    def is_measured(self, model: Model, step: Step) -> bool:
+    def is_measured(self, step: Step) -> bool:
         """Tell whether an estimate rests on this sweep's own steps."""
-        return _key(model, step) in self._sums
+        return work(step)[0] in self._sums
 
-    def seconds(self, model: Model, step: Step) -> float | None:
+    def seconds(self, wanted: Step | Work) -> float | None:
         """Estimate how long a step takes; None if nothing of the kind was ever measured."""
-        key, amount = _key(model, step), _amount(step)
+        key, amount = work(wanted) if isinstance(wanted, Step) else wanted
         if amount is None:
             return None
         if key in self._sums:
@@ -69,19 +76,17 @@ def makespan(costs: Iterable[float], workers: int) -> float:
     return max(free)
 
 
-def _key(model: Model, step: Step) -> str:
+def work(step: Step) -> Work:
+    """What a step's cost depends on."""
     if step.kind == TRAIN:
-        return f"{TRAIN}/{_last(step.bindings, 'model.name')}"
-    return f"{METRICS}/{step.folder.name}" if step.kind == METRICS else step.kind
+        steps = _last(step.bindings, "model.training_steps") or _last(_lines(step.config), "model.training_steps")
+        return f"{TRAIN}/{_last(step.bindings, 'model.name')}", float(steps) if steps else None
+    return f"{METRICS}/{step.folder.name}" if step.kind == METRICS else step.kind, 1.0
 
 
-def _amount(step: Step) -> float | None:
-    """Training steps, of a training; 1 of anything else."""
-    if step.kind != TRAIN:
-        return 1.0
-    lines = tuple(step.config.read_text(encoding="utf-8").splitlines()) + step.bindings
-    value = _last(lines, "model.training_steps")
-    return float(value) if value else None
+@functools.cache
+def _lines(config: Path) -> tuple[str, ...]:
+    return tuple(config.read_text(encoding="utf-8").splitlines())
 
 
 def _last(bindings: Iterable[str], key: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import logging
 import os
 import queue
+import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +21,7 @@ from irs_plugin.sweep.steps import (
     Outcome,
     forget_killed_step,
     killed_step,
+    progress_of,
     read_failure,
     record_failure,
     run_model,
@@ -33,8 +36,12 @@ _NO_DASK = "a sweep runs on Dask, which is not installed: pip install 'irs_plugi
 # A full dSprites, TensorFlow and a boosted-trees fit in one worker.
 _BYTES_PER_WORKER = 3 * 2**30
 
-# How often a model is given to a worker that dies before it begins with it.
-_ATTEMPTS = 3
+# How often a model that gets no further is given out if its workers die, each time to as many as Dask allows; and how
+# often if it does not begin there, as then another model is to blame.
+_ATTEMPTS, _ATTEMPTS_TO_BEGIN = 2, 5
+
+# gin, the library's modules and the standard streams are there once in a process.
+_one_at_a_time = threading.Lock()
 
 
 def default_workers(threads: int) -> int:
@@ -91,6 +98,8 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
             client = Client(local)
         else:
             where = {"scheduler_file": scheduler} if os.path.exists(scheduler) else {"address": scheduler}
+            # That the scheduler is gone is told in one sentence.
+            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
             try:
                 client = Client(**where, timeout=10)
             except (OSError, ValueError) as error:
@@ -107,8 +116,8 @@ def cluster(workers: int | None, threads: int, scheduler: str | None) -> Iterato
 
 
 def count_workers(client: Client) -> int:
-    """How many workers the cluster has at the moment."""
-    return len(client.scheduler_info(n_workers=-1)["workers"])
+    """How many workers the cluster has at the moment; none if it is gone."""
+    return len(client.scheduler_info(n_workers=-1).get("workers", ()))
 
 
 def run(
@@ -130,6 +139,9 @@ def run(
 
     Returns:
         What became of every step.
+
+    Raises:
+        ValueError: the scheduler is gone.
     """
     topic = f"irs_plugin-{uuid.uuid4().hex}"
     events: queue.SimpleQueue = queue.SimpleQueue()
@@ -137,13 +149,15 @@ def run(
     outcomes: list[Outcome] = []
     futures: dict[Future, Model] = {}
     attempts: Counter[str] = Counter()
+    reached: dict[str, tuple[int, int]] = {}
+    address = client.scheduler.address
+    priorities = {model.name: -number for number, model in enumerate(models)}
 
     def submit(model: Model) -> None:
-        attempts[model.name] += 1
         forget_killed_step(model)
         # Not pure: the same model may have more to do the next time. Models begin in their order.
-        priority = -models.index(model)
-        future = client.submit(_run_on_worker, model, topic, threads, retry_failed, pure=False, priority=priority)
+        how = {"pure": False, "priority": priorities[model.name]}
+        future = client.submit(_run_on_worker, model, topic, threads, retry_failed, **how)
         futures[future] = model
         future.add_done_callback(events.put)
 
@@ -162,9 +176,16 @@ def run(
             model = futures.pop(event)
             try:
                 of_model = event.result()
+            except concurrent.futures.CancelledError:
+                raise ValueError(
+                    f"the Dask scheduler at {address} is gone; results that are complete stay. "
+                    "Start a scheduler and workers, and run the same command again"
+                ) from None
             except Exception as error:  # the worker died, and what it would have returned with it
-                if not killed_step(model) and attempts[model.name] < _ATTEMPTS:
-                    # It was only waiting there: another model is to blame.
+                attempts[model.name] += 1
+                if reached.get(model.name) != (progress := progress_of(model)):
+                    reached[model.name], attempts[model.name] = progress, 1
+                if attempts[model.name] < (_ATTEMPTS if killed_step(model) else _ATTEMPTS_TO_BEGIN):
                     submit(model)
                     continue
                 of_model = _without_worker(model, error)
@@ -172,8 +193,10 @@ def run(
                 outcomes.append(outcome)
                 on_event(outcome)
     finally:
-        client.unsubscribe_topic(topic)
-        client.cancel(list(futures), force=True)
+        # If the scheduler is gone, this cannot be done and need not be told.
+        with contextlib.suppress(Exception):
+            client.unsubscribe_topic(topic)
+            client.cancel(list(futures), force=True)
     return outcomes
 
 
@@ -200,7 +223,8 @@ def _run_on_worker(model: Model, topic: str, threads: int, retry_failed: bool) -
 
     from distributed import get_worker
 
-    # Workers of somebody else's cluster know nothing of it.
-    limit_threads(threads)
     worker = get_worker()
-    return run_model(model, lambda outcome: worker.log_event(topic, astuple(outcome)), retry_failed)
+    with _one_at_a_time:
+        # Workers of somebody else's cluster know nothing of it.
+        limit_threads(threads)
+        return run_model(model, lambda outcome: worker.log_event(topic, astuple(outcome)), retry_failed)

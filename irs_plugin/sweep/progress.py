@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from irs_plugin.sweep.costs import Costs, makespan
-from irs_plugin.sweep.plan import Model, Step
+from irs_plugin.sweep.costs import Costs, makespan, work
+from irs_plugin.sweep.plan import Step
 from irs_plugin.sweep.steps import DONE, FAILED, RUNNING, Outcome
+
+# Running models that are named.
+_SHOWN = 8
 
 
 def duration(seconds: float) -> str:
@@ -34,21 +38,22 @@ class Progress:
     Steps of a kind that has not run yet count as the reference study's; steps without any figure make it "at least".
 
     Args:
-        models: What is to be done.
+        missing: What is to be done: steps by name of the model.
         workers: Tells how many workers there are at the moment.
         costs: Seconds of each step, as far as known.
     """
 
-    def __init__(self, models: Sequence[Model], workers: Callable[[], int], costs: Costs) -> None:
+    def __init__(self, missing: Mapping[str, Sequence[Step]], workers: Callable[[], int], costs: Costs) -> None:
         from tqdm import tqdm
 
-        self._models = {model.name: model for model in models}
-        self._left: dict[str, dict[str, Step]] = {m.name: {s.name: s for s in m.missing()} for m in models}
+        self._left = {model: {step.name: step for step in steps} for model, steps in missing.items()}
+        # In a large study many models have the same to do, and what that costs is summed up once.
+        self._work = {model: tuple(map(work, steps)) for model, steps in missing.items()}
         self._running: dict[str, Outcome] = {}
         self._states: Counter[str] = Counter()
         self._workers, self._costs = workers, costs
         self._interval = 1.0 if sys.stderr.isatty() else 60.0
-        self._shown = 0.0
+        self._shown = -math.inf
         self._bar = tqdm(
             total=sum(map(len, self._left.values())),
             unit="step",
@@ -62,58 +67,60 @@ class Progress:
         if event is not None:
             self._note(event)
         if time.monotonic() - self._shown >= self._interval:
-            self._show()
+            self._show(self._workers())
+            self._shown = time.monotonic()
 
     def close(self) -> None:
         """Finish the line."""
-        self._show()
+        self._show(None)
         self._bar.close()
 
     def time_left(self, workers: int) -> tuple[float, bool]:
         """Seconds left with so many workers, and whether some steps without any figure come on top."""
-        remaining, unknown = [], False
-        for name, steps in self._left.items():
-            model, total = self._models[name], 0.0
-            for step in steps.values():
-                seconds = self._costs.seconds(model, step)
-                unknown |= seconds is None
-                running = self._running.get(name)
-                spent = running.seconds if running is not None and running.step == step.name else 0.0
-                total += max((seconds or 0.0) - spent, 0.0)
-            remaining.append((name not in self._running, total))
+        seconds = {each: [self._costs.seconds(one) for one in each] for each in set(self._work.values())}
+        totals = {each: sum(filter(None, costs)) for each, costs in seconds.items()}
         # Models that are under way come first: they have their workers.
-        return makespan([total for _, total in sorted(remaining, key=lambda pair: pair[0])], workers), unknown
+        remaining = [totals[each] - self._spent(model) for model, each in self._work.items() if model in self._running]
+        remaining += [totals[each] for model, each in self._work.items() if model not in self._running]
+        return makespan(remaining, workers), any(None in costs for costs in seconds.values())
+
+    def _spent(self, model: str) -> float:
+        """What the running step of a model has had of the time that it was estimated to take."""
+        running = self._running[model]
+        return min(running.seconds, self._costs.seconds(self._left[model][running.step]) or 0.0)
 
     def _note(self, event: Outcome) -> None:
         step = self._left[event.model].get(event.step)
         if step is None:
             return
-        model = self._models[event.model]
         if event.state == RUNNING:
             self._running[event.model] = event
             # A training under way tells how fast it is, once it has settled.
-            if 0.02 < event.fraction < 1.0 and not self._costs.is_measured(model, step):
-                self._costs.guess(model, step, event.seconds / event.fraction)
+            if 0.02 < event.fraction < 1.0 and not self._costs.is_measured(step):
+                self._costs.guess(step, event.seconds / event.fraction)
             return
         self._running.pop(event.model, None)
         del self._left[event.model][event.step]
+        self._work[event.model] = tuple(map(work, self._left[event.model].values()))
         self._states[event.state] += 1
         if event.state == DONE and event.seconds:
-            self._costs.learn(model, step, event.seconds)
+            self._costs.learn(step, event.seconds)
         if event.state == FAILED:
             self._bar.write(f"failed: model {event.model}, {event.step}: {event.reason}", file=sys.stderr)
         self._bar.update(1)
 
-    def _show(self) -> None:
-        self._shown = time.monotonic()
-        workers = self._workers()
-        seconds, unknown = self.time_left(max(workers, 1))
-        left = f"{'at least ' if unknown else 'about '}{duration(seconds)} left with {_counted(max(workers, 1))}"
-        parts = [left] if workers else ["no worker is there yet", left]
+    def _show(self, workers: int | None) -> None:
+        parts = []
+        if workers is not None:
+            seconds, unknown = self.time_left(max(workers, 1))
+            left = f"{'at least ' if unknown else 'about '}{duration(seconds)} left with {_counted(max(workers, 1))}"
+            parts = [left] if workers else ["no worker is there yet", left]
         if self._states[FAILED]:
             parts.append(f"{self._states[FAILED]} failed")
-        for name, event in sorted(self._running.items()):
+        for name, event in sorted(self._running.items())[:_SHOWN]:
             share = f" {event.fraction:.0%}" if 0 < event.fraction < 1 else ""
             parts.append(f"{name}: {event.step}{share}")
+        if len(self._running) > _SHOWN:
+            parts.append(f"and {len(self._running) - _SHOWN} more")
         self._bar.set_postfix_str("; ".join(parts), refresh=False)
         self._bar.refresh()

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from irs_plugin.dlib.snapshots import to_disk
 from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, VISUALIZE, Model, Step
 from irs_plugin.sweep.worker import dlib
 
@@ -99,6 +100,8 @@ def _outcome(
 ) -> Outcome:
     if step.is_complete():
         failure(model, step.name).unlink(missing_ok=True)
+        # A kill may have come between the result and the removal of what it was made with.
+        _remove(_snapshots(step))
         return Outcome(model.name, step.name, DONE)
     if before is not None and before.state != DONE:
         return Outcome(model.name, step.name, NOT_RUN, reason=f"{before.step} {before.state}")
@@ -116,12 +119,12 @@ def _outcome(
     print(f"== {datetime.now(timezone.utc).isoformat(timespec='seconds')} {step.name}", flush=True)
     try:
         _run(model, step, module, on_step)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         traceback.print_exc()
         reason = record_failure(model, step.name, error)
+        forget_killed_step(model)
         return Outcome(model.name, step.name, FAILED, time.monotonic() - started, reason)
-    finally:
-        _under_way(model).unlink()
+    forget_killed_step(model)
     failure(model, step.name).unlink(missing_ok=True)
     return Outcome(model.name, step.name, DONE, time.monotonic() - started, fraction=1.0)
 
@@ -139,9 +142,11 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
         module.release()
     with library.clean_gin(), library.shared_data():
         if step.kind == TRAIN:
-            snapshots = step.folder.with_name(f"{step.folder.name}.training")
-            with library.resumable_training(snapshots, every_seconds=SNAPSHOT_INTERVAL, on_step=on_step):
+            with library.resumable_training(_snapshots(step), every_seconds=SNAPSHOT_INTERVAL, on_step=on_step):
                 library.train(str(partial), False, files, bindings)
+                # The snapshots go when the result has its name.
+                _give_name(partial, step.folder)
+            return
         elif step.kind == VISUALIZE:
             library.visualize(str(step.source), str(partial))
         elif step.kind == POSTPROCESS:
@@ -150,6 +155,22 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
             module.use(step.source / "tfhub")
             library.evaluate(str(step.source), str(partial), False, files, bindings)
     _give_name(partial, step.folder)
+
+
+def _snapshots(step: Step) -> Path:
+    """Folder of what a training goes on from."""
+    return step.folder.with_name(f"{step.folder.name}.training")
+
+
+def progress_of(model: Model) -> tuple[int, int]:
+    """How far a model has come: complete steps, and how often the training under way was snapshot last."""
+    taken = [
+        int(path.name.rpartition("-")[2])
+        for step in model.steps
+        if step.kind == TRAIN
+        for path in _snapshots(step).glob("snapshot-*")
+    ]
+    return len(model.steps) - len(model.missing()), max(taken, default=0)
 
 
 def killed_step(model: Model) -> str:
@@ -216,7 +237,9 @@ def _seed(name: str) -> None:
 
 
 def _give_name(partial: Path, folder: Path) -> None:
-    """Replace the folder, which is incomplete if it exists, by the complete one."""
+    """Replace the folder, which is incomplete if it exists, by the complete one, which would survive a power cut."""
+    for path in (*partial.rglob("*"), partial):
+        to_disk(path)
     if folder.exists():
         old = folder.with_name(f"{folder.name}.incomplete.partial")
         _remove(old)
@@ -225,6 +248,7 @@ def _give_name(partial: Path, folder: Path) -> None:
         _remove(old)
     else:
         os.rename(partial, folder)
+    to_disk(folder.parent)
 
 
 def _remove(folder: Path) -> None:

@@ -158,8 +158,7 @@ def test_pyplot_and_settings_are_left_alone(comparison):
     import matplotlib
     import matplotlib.pyplot as plt
 
-    before = dict(matplotlib.rcParams)
+    before = dict(matplotlib.rcParams), plt.get_fignums()
     figures.score_distributions(comparison, figures.palette(comparison.methods))
     figures.rank_correlations(comparison)
-    assert plt.get_fignums() == []
-    assert dict(matplotlib.rcParams) == before
+    assert (dict(matplotlib.rcParams), plt.get_fignums()) == before

@@ -15,6 +15,10 @@ def models(tiny_study, tmp_path):
     return plan_study(tiny_study, tmp_path / "out", visualize=False).models
 
 
+def missing(models):
+    return {model.name: model.missing() for model in models}
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (11100, "3 h 05 min"), (187200, "2 d 4 h")],
@@ -35,15 +39,15 @@ def test_reference_then_measured(models):
     costs = Costs({"train/beta_vae": 0.5, "metrics/dci": 40.0})
     train, dci = models[0].steps[0], models[0].steps[2]
     assert (train.name, dci.name) == ("train", "metrics/mean/dci")
-    assert costs.seconds(models[0], train) == 3.0
-    assert costs.seconds(models[0], dci) == 40.0
-    assert costs.seconds(models[1], models[1].steps[0]) is None
-    costs.learn(models[0], train, 12.0)
+    assert costs.seconds(train) == 3.0
+    assert costs.seconds(dci) == 40.0
+    assert costs.seconds(models[1].steps[0]) is None
+    costs.learn(train, 12.0)
     # The other beta-VAE has as many steps; FactorVAE's cost something else.
-    assert costs.seconds(models[2], models[2].steps[0]) == 12.0
-    assert costs.seconds(models[1], models[1].steps[0]) is None
-    costs.learn(models[2], models[2].steps[0], 24.0)
-    assert costs.seconds(models[0], train) == 18.0
+    assert costs.seconds(models[2].steps[0]) == 12.0
+    assert costs.seconds(models[1].steps[0]) is None
+    costs.learn(models[2].steps[0], 24.0)
+    assert costs.seconds(train) == 18.0
     assert costs.measured() == {"train/beta_vae": 3.0}
 
 
@@ -62,12 +66,12 @@ def test_training_steps_may_stand_in_the_file(tiny_study, tmp_path):
     from irs_plugin.studies import STUDIES
 
     model = plan_study(STUDIES["irs_study_v1"](), tmp_path, only=[0]).models[0]
-    assert Costs({"train/vae": 0.1}).seconds(model, model.steps[0]) == pytest.approx(30000.0)
+    assert Costs({"train/vae": 0.1}).seconds(model.steps[0]) == pytest.approx(30000.0)
 
 
 def test_time_left_falls_as_steps_end(models):
     costs = Costs({"train/beta_vae": 10.0, "train/factor_vae": 10.0, "postprocess": 2.0, "metrics/dci": 8.0})
-    progress = Progress(models, lambda: 2, costs)
+    progress = Progress(missing(models), lambda: 2, costs)
     # Each model: 60 + 2 + 8 seconds and two metrics that nobody measured; two models on one of the workers.
     assert progress.time_left(2) == (140.0, True)
     progress(Outcome("0", "train", RUNNING, seconds=30.0))
@@ -84,14 +88,14 @@ def test_time_left_falls_as_steps_end(models):
 
 
 def test_a_training_under_way_tells_how_fast_it_is(models):
-    progress = Progress(models[:1], lambda: 1, Costs({"postprocess": 0.0}))
+    progress = Progress(missing(models[:1]), lambda: 1, Costs({"postprocess": 0.0}))
     progress(Outcome("0", "train", RUNNING, seconds=100.0, fraction=0.25))
     assert progress.time_left(1) == (300.0, True)
     progress.close()
 
 
 def test_failures_are_told_at_once(models, capsys):
-    progress = Progress(models[:1], lambda: 1, Costs({}))
+    progress = Progress(missing(models[:1]), lambda: 1, Costs({}))
     progress(Outcome("0", "train", FAILED, 1.0, "ValueError: no such thing"))
     progress(Outcome("0", "postprocess/mean", NOT_RUN, reason="train failed"))
     progress.close()
@@ -103,7 +107,9 @@ def test_failures_are_told_at_once(models, capsys):
 
 def test_workers_come_and_go(models, capsys):
     there = []
-    progress = Progress(models, lambda: len(there), Costs(dict.fromkeys(("train/beta_vae", "train/factor_vae"), 10.0)))
+    progress = Progress(
+        missing(models), lambda: len(there), Costs(dict.fromkeys(("train/beta_vae", "train/factor_vae"), 10.0))
+    )
     progress._interval = 0.0
     for workers, told in (
         (0, "no worker is there yet; at least 3 min left with 1 worker"),

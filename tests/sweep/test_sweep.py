@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -174,15 +175,30 @@ def test_a_finished_sweep_does_nothing(whole, study):
 
 def test_killed_at_several_points_it_ends_as_if_never_interrupted(study, whole):
     output = study / "killed"
-    patterns = {
-        "training": "*/model.partial",
-        "metric": "*/metrics/mean/*.partial",
-        "result": "*/metrics/mean/*/results/aggregate/evaluation.json",
+
+    def newer(pattern, started):
+        return [path for path in output.glob(pattern) if path.stat().st_mtime > started]
+
+    def in_a_metric(started):
+        steps = [path.read_text() for path in newer("*/.step", started) if path.exists()]
+        return any(step.startswith("metrics/") for step in steps)
+
+    points = {
+        "training": lambda started: newer("*/model.training/lock", started),
+        "end of training": lambda started: newer("*/model.partial", started),
+        "metric": in_a_metric,
+        "result": lambda started: newer("*/metrics/mean/*/results/aggregate/evaluation.json", started),
     }
-    for what, pattern in patterns.items():
-        before = set(output.glob(pattern))
+    for what, is_reached in points.items():
+        started = time.time()
         with running(study, output, "--workers", "2") as process:
-            wait_for(lambda pattern=pattern, before=before: set(output.glob(pattern)) - before, what)
+
+            def reached(process=process, is_reached=is_reached, started=started):
+                assert process.poll() is None, "the sweep ended first"
+                with contextlib.suppress(FileNotFoundError):  # it got another name meanwhile
+                    return is_reached(started)
+
+            wait_for(reached, what)
             children = psutil.Process(process.pid).children(recursive=True)
             assert children
             os.kill(process.pid, signal.SIGKILL)
@@ -211,30 +227,76 @@ def test_a_worker_killed_in_the_middle_is_replaced(study, whole):
     assert results(output) == of_model(results(whole), "1")
 
 
-def test_a_scheduler_whose_worker_comes_late(study, whole, tmp_path):
-    output = study / "scheduler"
-    dask, file, log = str(Path(sys.executable).with_name("dask")), tmp_path / "scheduler.json", tmp_path / "log.txt"
-    quiet = {"env": environment(study), "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    flags = ["--no-dashboard", "--scheduler-file", str(file)]
+@pytest.fixture
+def dask(study, tmp_path):
+    """Starts parts of a cluster that is not the sweep's own, and sweeps on it; all of them end with the test."""
+    file = tmp_path / "scheduler.json"
     with contextlib.ExitStack() as ended_at_last:
 
-        def start(*arguments, **how):
-            process = ended_at_last.enter_context(subprocess.Popen(arguments, **{**quiet, **how}))
+        def start(*arguments, stderr=subprocess.DEVNULL):
+            process = subprocess.Popen(
+                arguments, env=environment(study), stdout=subprocess.DEVNULL, stderr=stderr, cwd=tmp_path
+            )
+            ended_at_last.enter_context(process)
             ended_at_last.callback(process.terminate)
             return process
 
-        start(dask, "scheduler", "--port", "0", *flags)
-        wait_for(file.exists, "a scheduler")
-        address = json.loads(file.read_text())["address"]
-        with open(log, "w") as errors:
-            running = start(*command(output, "--scheduler", address, "--only", "0"), stderr=errors, cwd=study)
-            wait_for(lambda: "no worker is there yet" in log.read_text(), "the sweep to miss workers")
-            start(dask, "worker", "--nworkers", "1", "--nthreads", "1", *flags)
-            assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
-        assert "5/5 steps" in log.read_text()
-        # By the file, and nothing to do for it.
-        assert sweep(study, output, "--scheduler", str(file), "--only", "0").returncode == 0
+        def dask(part, *flags):
+            program = str(Path(sys.executable).with_name("dask"))
+            return start(program, part, "--no-dashboard", "--scheduler-file", str(file), *flags)
+
+        def scheduler():
+            process = dask("scheduler", "--port", "0")
+            wait_for(file.exists, "a scheduler")
+            return process, json.loads(file.read_text())["address"]
+
+        def sweep(output, *flags):
+            log = tmp_path / "log.txt"
+            with open(log, "w") as errors:
+                return start(*command(output, *flags), stderr=errors), log
+
+        yield SimpleNamespace(
+            file=file,
+            scheduler=scheduler,
+            worker=lambda threads="1": dask("worker", "--nworkers", "1", "--nthreads", threads),
+            sweep=sweep,
+        )
+
+
+def test_a_scheduler_whose_worker_comes_late(study, whole, dask):
+    output = study / "scheduler"
+    _, address = dask.scheduler()
+    running, log = dask.sweep(output, "--scheduler", address, "--only", "0")
+    wait_for(lambda: "no worker is there yet" in log.read_text(), "the sweep to miss workers")
+    dask.worker()
+    assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
+    assert "5/5 steps" in log.read_text()
+    # By the file, and nothing to do for it.
+    assert sweep(study, output, "--scheduler", str(dask.file), "--only", "0").returncode == 0
     assert results(output) == of_model(results(whole), "0")
+
+
+def test_a_scheduler_that_is_gone_and_a_worker_of_two_threads(study, whole, dask):
+    output = study / "gone"
+    scheduler, address = dask.scheduler()
+    worker = dask.worker()
+    running, log = dask.sweep(output, "--scheduler", address)
+    wait_for(lambda: any(output.glob("*/model.training")), "a training")
+    scheduler.kill()
+    assert running.wait(timeout=120) == 2
+    text = log.read_text()
+    assert f"the Dask scheduler at {address} is gone" in text
+    assert "Traceback" not in text
+    assert list(output.glob("*/failed")) == []
+    worker.terminate()
+    worker.wait()
+    # The same command on another one, whose worker does a model at a time though Dask gives it two.
+    dask.file.unlink()
+    dask.scheduler()
+    dask.worker("2")
+    running, log = dask.sweep(output, "--scheduler", str(dask.file))
+    assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
+    assert results(output) == results(whole)
 
 
 def test_no_scheduler_and_no_data(study, tmp_path):
@@ -266,20 +328,24 @@ def test_failures_do_not_keep_the_others(tmp_path):
     metrics = {
         "a_impossible": 'include "metrics/irs_paper.gin"\ninterventional_robustness.num_train = -1',
         "sap_score": METRICS["sap_score"],
+        "b_leaving": 'import deadly\nevaluation.evaluation_fn = @leaving\ndataset.name = "auto"',
         "z_deadly": 'import deadly\nevaluation.evaluation_fn = @deadly\ndataset.name = "auto"',
     }
     folder = write_study(tmp_path / "study", (MODELS[0], diverging), metrics)
+    arguments = "ground_truth_data, representation_function, random_state, artifact_dir=None"
     (folder / "deadly.py").write_text(
-        "import os\n\nimport gin\n\n\n@gin.configurable\ndef deadly(ground_truth_data, representation_function, "
-        "random_state, artifact_dir=None):\n    os._exit(1)\n"
+        "import os\nimport sys\n\nimport gin\n\n\n"
+        f"@gin.configurable\ndef deadly({arguments}):\n    os._exit(1)\n\n\n"
+        f"@gin.configurable\ndef leaving({arguments}):\n    sys.exit('the licence has run out')\n"
     )
     output = folder / "out"
     done = sweep(folder, output, "--workers", "1", DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     assert done.returncode == 1
     assert "0 of 2 models are complete" in done.stdout
-    assert "3 steps failed" in done.stdout, done.stdout
+    assert "4 steps failed" in done.stdout, done.stdout
     assert "1: train: NanLossDuringTrainingError" in done.stdout
     assert "0: metrics/mean/a_impossible: ValueError" in done.stdout
+    assert "0: metrics/mean/b_leaving: SystemExit: the licence has run out" in done.stdout
     assert "0: metrics/mean/z_deadly: KilledWorker" in done.stdout
     assert (output / "0/metrics/mean/sap_score/results/aggregate/evaluation.json").exists()
     assert not (output / "1/model").exists()
@@ -288,7 +354,8 @@ def test_failures_do_not_keep_the_others(tmp_path):
     assert "Traceback" in failed["traceback"]
     # With the mistake mended, the same command does what is left; what failed otherwise can be left alone.
     write_metrics(folder / "gin", {"a_impossible": metrics["a_impossible"].replace("-1", "100")})
-    (folder / "gin/z_deadly.gin").write_text(metrics["sap_score"])
+    for mended in ("b_leaving", "z_deadly"):
+        (folder / f"gin/{mended}.gin").write_text(metrics["sap_score"])
     done = sweep(folder, output, "--workers", "1")
     assert done.returncode == 1
     assert "1 of 2 models are complete" in done.stdout
