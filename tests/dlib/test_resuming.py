@@ -59,6 +59,16 @@ def test_a_damaged_snapshot_is_discarded(tmp_path, name, damage):
     assert latest(tmp_path) == 2
 
 
+def run_script(script, folder):
+    """What a script that kills forks of itself prints last."""
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-W", "error::UserWarning", "-c", script, str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.lower())
+
+
 KILL_AT_EVERY_LINE = """
 import os, signal, sys
 os.fsync = lambda descriptor: None  # is for when the machine goes down
@@ -103,15 +113,63 @@ print(found)
 
 
 def test_a_kill_at_any_line_leaves_a_whole_snapshot(tmp_path):
-    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-W", "error::UserWarning", "-c", KILL_AT_EVERY_LINE, str(tmp_path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = run_script(KILL_AT_EVERY_LINE, tmp_path)
     assert len(found) > 60
     assert set(found) == {2, 3}
     assert found == sorted(found)
+
+
+KILL_AT_EVERY_REMOVAL = """
+import os, signal, sys
+os.fsync = lambda descriptor: None  # is for when the machine goes down
+from pathlib import Path
+from irs_plugin.dlib import resuming
+from test_resuming import write
+
+def remove(folder, number):
+    removed = 0
+    def deadly(original):
+        def remove(*arguments, **keywords):
+            nonlocal removed
+            original(*arguments, **keywords)
+            removed += 1
+            if removed == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return remove
+    with resuming.resumable_training(folder):
+        resumption = resuming.current()
+        resumption.checkpoints.mkdir()
+        (resumption.checkpoints / "checkpoint").write_text("")
+        for number_of_snapshot in (1, 2):
+            write(folder, number_of_snapshot)
+        resumption.finished = True
+        os.unlink, os.rmdir = map(deadly, (os.unlink, os.rmdir))
+
+found, number, status = [], 0, None
+while status != 0:
+    number += 1
+    folder = Path(sys.argv[1]) / str(number)
+    child = os.fork()
+    if not child:
+        remove(folder, number)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status == 0:
+        assert not folder.exists()
+        break
+    with resuming.resumable_training(folder):
+        latest = resuming.current().snapshots.latest()
+    found.append(latest is not None)
+print(found)
+"""
+
+
+def test_a_kill_while_a_finished_training_is_removed_leaves_what_can_be_taken_up(tmp_path):
+    found = run_script(KILL_AT_EVERY_REMOVAL, tmp_path)
+    assert len(found) > 8
+    # The latest snapshot is there as long as an older one is.
+    assert set(found) == {True, False}
+    assert found == sorted(found, reverse=True)
 
 
 class Data:

@@ -129,6 +129,32 @@ def test_another_size_of_batch_is_refused():
         source.dataset(util.tf_data_set_from_ground_truth_data).batch(4)
 
 
+def test_what_could_not_be_resumed_exactly_is_refused(tmp_path):
+    """A second input, several batches in a call, and anything else that training might do with its input."""
+    from irs_plugin.dlib import resuming
+
+    with resuming.resumable_training(tmp_path / "training"):
+        resuming.current().in_training, resuming.current().batch_size = True, BATCH_SIZE
+        source = resuming.training_input(RandomImages(), 5)
+        with pytest.raises(ValueError, match="two inputs cannot be resumed exactly"):
+            resuming.training_input(RandomImages(), 6)
+    batches = source.batches()
+    for call in range(1, 40):
+        next(batches)
+        source.used(call)
+    with pytest.raises(ValueError, match="more than a batch in each call"):
+        for call in range(40, 80):
+            next(batches), next(batches)
+            source.used(call)
+    with pytest.raises(AttributeError, match=r"batches only, not for \.shuffle"):
+        source.dataset(None).shuffle(10)
+
+
+def test_observations_without_dimensions_of_an_image():
+    source = TrainingInput(SimpleNamespace(observation_shape=10), 5, BATCH_SIZE)
+    assert source.shape == (BATCH_SIZE, 10)
+
+
 def test_a_larger_graph_than_stock_is_refused():
     import tensorflow.compat.v1 as tf
 
@@ -138,6 +164,7 @@ def test_a_larger_graph_than_stock_is_refused():
         few.batch(BATCH_SIZE)
 
 
+@pytest.mark.filterwarnings("ignore:To make it possible to preserve tf.data options")
 def test_nothing_tunes_what_training_waits_for_at_its_end():
     import tensorflow.compat.v1 as tf
     from disentanglement_lib.data.ground_truth import util
