@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -188,21 +186,3 @@ def check_writable(path: str | os.PathLike) -> None:
         raise ValueError(f"cannot write {path}: it is a directory")
     if not os.access(path.absolute().parent, os.W_OK):
         raise ValueError(f"cannot write {path}: no permission to write into {path.parent}")
-
-
-def write_json(path: str | os.PathLike, values: Any) -> None:
-    """Write plain values as JSON; the file appears whole or, after any error, is left as it was."""
-    text = json.dumps(values, indent=2, allow_nan=False) + "\n"
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        # mkstemp gives the file to its owner only; a result file follows the user's umask.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

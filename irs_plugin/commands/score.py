@@ -21,6 +21,7 @@ import numpy as np
 import irs_plugin
 from irs_plugin import array_files
 from irs_plugin.array_files import Columns
+from irs_plugin.whole_files import write_json
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
@@ -150,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(report, indent=2, allow_nan=False))
         return 0
     if args.json is not None:
-        array_files.write_json(args.json, report)
+        write_json(args.json, report)
     print(as_table(report))
     return 0
 

@@ -96,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
 def _sweep(args: argparse.Namespace, plan: Plan, record: dict, costs: Costs) -> list[Outcome]:
     from irs_plugin.sweep.engine import cluster, count_workers, run
     from irs_plugin.sweep.progress import Progress
-    from irs_plugin.sweep.steps import write_json
     from irs_plugin.versions import versions
+    from irs_plugin.whole_files import write_json
 
     missing = {model.name: steps for model in plan.models if (steps := model.missing())}
     unfinished = [model for model in plan.models if model.name in missing]

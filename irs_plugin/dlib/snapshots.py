@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from irs_plugin.whole_files import to_disk
 
 _PREFIX, _PARTIAL = "snapshot-", "partial"
 _STATE, _CHECKSUMS = "state.json", "SHA256SUMS"
@@ -91,12 +92,3 @@ def _checksum(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, would survive a crash of the machine."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

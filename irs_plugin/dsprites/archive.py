@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 import irs_plugin
 from irs_plugin.dsprites.rendering import FACTOR_NAMES, FACTOR_SIZES, IMAGE_SIDE, render
+from irs_plugin.whole_files import whole_file
 
 ARCHIVE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
@@ -131,7 +131,7 @@ def ensure_archive(variant: Variant = FULL, data_dir: str | os.PathLike | None =
         return path, False
     path.parent.mkdir(parents=True, exist_ok=True)
     _require_space(path.parent, variant)
-    with _atomically(path) as file:
+    with whole_file(path) as draft, open(draft, "xb") as file:
         _write(file, variant)
     return path, True
 
@@ -152,19 +152,6 @@ def _require_space(folder: Path, variant: Variant) -> None:
             f"{folder} has {free / 2**20:.0f} MB left, but the {variant.name} archive needs up to "
             f"{needed / 2**20:.0f} MB: make room, or choose another folder with --data_dir"
         )
-
-
-@contextlib.contextmanager
-def _atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that gets this name once it is complete, and vanishes if it never is."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(partial, "xb") as file:
-            yield file
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def _write(file: BinaryIO, variant: Variant) -> None:

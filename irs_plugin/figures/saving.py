@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 
 from irs_plugin.figures.style import settings
 from irs_plugin.robustness.validation import check_choice
+from irs_plugin.whole_files import whole_file
 
 # Metadata that would differ from one run to the next is left out.
 FORMATS = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
@@ -38,14 +38,8 @@ def save_figure(figure: Figure, path: str | os.PathLike, *, format: str | None =
     if named is None:
         path = path.with_name(f"{path.name}.{format}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with settings(), open(draft, "xb") as file:
-            figure.savefig(file, format=format, dpi=dpi, metadata=FORMATS[format])
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with settings(), whole_file(path) as draft, open(draft, "xb") as file:
+        figure.savefig(file, format=format, dpi=dpi, metadata=FORMATS[format])
     return path
 
 

@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import re
-import uuid
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from irs_plugin.report.completeness import Missing, bindings_of, missing_steps, 
 from irs_plugin.report.pictures import Album, Budget, data_uri, find_pictures, inline, shrink_png
 from irs_plugin.results import Collection, Failure
 from irs_plugin.results.gin_files import read_bindings
+from irs_plugin.whole_files import whole_file
 
 # Bytes that a page may have, and how many of them its figures.
 PAGE, FIGURES = 15_000_000, 8_000_000
@@ -411,10 +411,6 @@ def listed(values: Sequence[Any], most: int = 8) -> str:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    with whole_file(path) as draft:
         draft.write_bytes(content)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

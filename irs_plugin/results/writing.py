@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from irs_plugin.results.collection import Collection
 from irs_plugin.results.table import COLUMNS
+from irs_plugin.whole_files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,24 +30,20 @@ def write(collection: Collection, folder: str | os.PathLike) -> list[Path]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = [
-        _write_whole(folder / "scores.csv", partial(collection.scores.to_csv, index=False)),
-        _write_whole(folder / "results.json", collection.flat.to_json),
+        _write(folder / "scores.csv", partial(collection.scores.to_csv, index=False)),
+        _write(folder / "results.json", collection.flat.to_json),
     ]
     try:
-        written.append(_write_whole(folder / PARQUET, partial(collection.scores.to_parquet, engine="pyarrow")))
+        written.append(_write(folder / PARQUET, partial(collection.scores.to_parquet, engine="pyarrow")))
     except ImportError:
         # pandas says so of no pyarrow, and of one that is too old for it.
         return written
     return written
 
 
-def _write_whole(path: Path, writer: Callable[[Path], object]) -> Path:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+def _write(path: Path, writer: Callable[[Path], object]) -> Path:
+    with whole_file(path) as draft:
         writer(draft)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
     return path
 
 

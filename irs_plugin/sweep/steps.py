@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from irs_plugin.dlib.snapshots import to_disk
 from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, VISUALIZE, Model, Step
 from irs_plugin.sweep.worker import dlib
+from irs_plugin.whole_files import to_disk, write_json
 
 RUNNING, DONE, FAILED, NOT_RUN = "running", "done", "failed", "not run"
 
@@ -208,16 +208,6 @@ def record_failure(model: Model, step: str, error: BaseException) -> str:
     entry = {"step": step, "error": reason, "traceback": trace, "time": datetime.now(timezone.utc).isoformat()}
     write_json(path, entry)
     return reason
-
-
-def write_json(path: Path, value: object) -> None:
-    """Write a JSON file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read_failure(model: Model, step: str) -> str:

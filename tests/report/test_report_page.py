@@ -1,6 +1,7 @@
 import base64
 import html
 import io
+import os
 import re
 import shutil
 from html.parser import HTMLParser
@@ -201,7 +202,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(collection, tmp_path, 
     def interrupted(source, target):
         raise OSError("no space left")
 
-    monkeypatch.setattr(page.os, "replace", interrupted)
+    monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(OSError, match="no space left"):
         page._write_whole(path, b"a new one")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
