@@ -63,7 +63,7 @@ with library.shared_representation(representation + "/tfhub") as shared:
     for metric, config, output in jobs:
         start, seconds[0] = time.perf_counter(), 0.0
         numpy.random.seed(0)
-        with library.clean_gin(), library.shared_data():
+        with library.fresh(), library.shared_data():
             library.evaluate(representation, output, False, [config], [])
         timings[metric] = {"seconds": time.perf_counter() - start, "fit": seconds[0]}
 encoded = None if shared is None else shared.num_encoded

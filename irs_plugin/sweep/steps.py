@@ -140,7 +140,7 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
     files, bindings = [str(step.config)] if step.config else [], list(step.bindings)
     if step.kind != METRICS:
         module.release()
-    with library.clean_gin(), library.shared_data():
+    with library.fresh(), library.shared_data():
         if step.kind == TRAIN:
             with library.resumable_training(_snapshots(step), every_seconds=SNAPSHOT_INTERVAL, on_step=on_step):
                 library.train(str(partial), False, files, bindings)

@@ -48,7 +48,7 @@ def dlib() -> SimpleNamespace:
         postprocess=postprocess.postprocess_with_gin,
         evaluate=evaluate.evaluate_with_gin,
         visualize=_visualize,
-        clean_gin=_clean_gin,
+        fresh=_fresh,
         resumable_training=resumable_training,
         shared_data=shared_data,
         shared_representation=shared_representation,
@@ -57,22 +57,20 @@ def dlib() -> SimpleNamespace:
 
 def _visualize(model: str, output: str) -> None:
     from disentanglement_lib.visualize import visualize_model
-    from matplotlib import pyplot
 
-    try:
-        visualize_model.visualize(model, output)
-    finally:
-        # The library leaves its figures open, some 80 MB for every model.
-        pyplot.close("all")
+    visualize_model.visualize(model, output)
 
 
 @contextlib.contextmanager
-def _clean_gin() -> Iterator[None]:
-    """No setting of the step before, however it ended."""
+def _fresh() -> Iterator[None]:
+    """No setting and no picture of the step before, however it ended."""
     import gin
+    from matplotlib import pyplot
 
     gin.clear_config()
     try:
         yield
     finally:
         gin.clear_config()
+        # The library leaves its figures open, of its visualisations some 80 MB for every model.
+        pyplot.close("all")

@@ -15,15 +15,15 @@ def grid():
 
 @pytest.fixture(autouse=True)
 def untouched_matplotlib():
-    """Every test of a picture checks that matplotlib's state is as it was and that pyplot holds no figure."""
+    """Every test of a picture checks that matplotlib's state is as it was and that pyplot holds no new figure."""
     import matplotlib.pyplot as plt
 
     # Asking for the backend settles it, so that comes first.
     backend = matplotlib.get_backend()
-    before = matplotlib.rcParams.copy()
+    before, open_figures = matplotlib.rcParams.copy(), plt.get_fignums()
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     yield
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == open_figures
     assert matplotlib.get_backend() == backend
     assert dict(matplotlib.rcParams) == dict(before)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
