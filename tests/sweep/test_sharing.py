@@ -112,7 +112,7 @@ METRICS = {
     ],
     "dci": ["dci.num_train = 10", "dci.num_test = 10"],
     "downstream_task": [
-        "downstream_task.num_train = [10, 40]",
+        "downstream_task.num_train = [300, 400]",
         "downstream_task.num_test = 50",
         "predictor.predictor_fn = @logistic_regression_cv",
     ],
