@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,11 +112,14 @@ def _inline(picture: Picture, budget: Budget) -> bool:
     from PIL import Image
 
     try:
-        with Image.open(picture.path) as image:
-            picture.animated = getattr(image, "n_frames", 1) > 1
-            if picture.animated:
-                image.seek(image.n_frames // 2)
-            small = image.convert("RGBA")
+        with warnings.catch_warnings():
+            # disentanglement_lib's own are as large as that, and no attack.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(picture.path) as image:
+                picture.animated = getattr(image, "n_frames", 1) > 1
+                if picture.animated:
+                    image.seek(image.n_frames // 2)
+                small = image.convert("RGBA")
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         picture.problem = str(error) or type(error).__name__
         return True

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -193,6 +194,21 @@ def test_a_second_report_replaces_the_first_and_leaves_no_drafts(small_study, tm
     written = [path.name for path in (tmp_path / "report").rglob("*") if path.is_file()]
     assert len(written) == 9
     assert not [name for name in written if name.startswith(".")]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("limit", "is_shown"), [(90, True), (40, False)])
+def test_large_pictures_are_shown_without_alarm_up_to_a_limit(tmp_path, monkeypatch, limit, is_shown):
+    from PIL import Image
+
+    from irs_plugin.report.pictures import Budget, Picture, _inline
+
+    Image.new("RGB", (10, 10)).save(tmp_path / "large.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
+    picture = Picture(tmp_path / "large.png", Path("large.png"))
+    assert _inline(picture, Budget(10_000))
+    assert bool(picture.uri) == is_shown
+    assert ("exceeds limit" in picture.problem) != is_shown
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(collection, tmp_path, monkeypatch):
