@@ -178,8 +178,9 @@ def _require_data(plan: Plan) -> None:
 
     folder = Path(os.environ.get("DISENTANGLEMENT_LIB_DATA", "."))
     archive = folder / "dsprites" / ARCHIVE
-    needs = any("dsprites" in binding for model in plan.models if model.missing() for binding in model.bindings)
-    if needs and not archive.exists():
+    if archive.exists():
+        return
+    if any("dsprites" in binding for model in plan.models if model.missing() for binding in model.bindings):
         raise ValueError(
             f"no dSprites archive at {archive.absolute()}: point DISENTANGLEMENT_LIB_DATA to the folder that holds "
             "dsprites/, or let 'irs_plugin dsprites' render one there"

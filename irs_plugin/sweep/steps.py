@@ -100,8 +100,9 @@ def _outcome(
 ) -> Outcome:
     if step.is_complete():
         failure(model, step.name).unlink(missing_ok=True)
-        # A kill may have come between the result and the removal of what it was made with.
-        _remove(_snapshots(step))
+        if step.kind == TRAIN:
+            # A kill may have come between the result and the removal of what it was made with.
+            _remove(_snapshots(step))
         return Outcome(model.name, step.name, DONE)
     if before is not None and before.state != DONE:
         return Outcome(model.name, step.name, NOT_RUN, reason=f"{before.step} {before.state}")
@@ -140,13 +141,12 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
     files, bindings = [str(step.config)] if step.config else [], list(step.bindings)
     if step.kind != METRICS:
         module.release()
-    with library.fresh(), library.shared_data():
+    resumable = contextlib.nullcontext()
+    if step.kind == TRAIN:
+        resumable = library.resumable_training(_snapshots(step), every_seconds=SNAPSHOT_INTERVAL, on_step=on_step)
+    with library.fresh(), library.shared_data(), resumable:
         if step.kind == TRAIN:
-            with library.resumable_training(_snapshots(step), every_seconds=SNAPSHOT_INTERVAL, on_step=on_step):
-                library.train(str(partial), False, files, bindings)
-                # The snapshots go when the result has its name.
-                _give_name(partial, step.folder)
-            return
+            library.train(str(partial), False, files, bindings)
         elif step.kind == VISUALIZE:
             library.visualize(str(step.source), str(partial))
         elif step.kind == POSTPROCESS:
@@ -154,7 +154,8 @@ def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int]
         elif step.kind == METRICS:
             module.use(step.source / "tfhub")
             library.evaluate(str(step.source), str(partial), False, files, bindings)
-    _give_name(partial, step.folder)
+        # Snapshots go at the end of the block, when the result has its name.
+        _give_name(partial, step.folder)
 
 
 def _snapshots(step: Step) -> Path:
