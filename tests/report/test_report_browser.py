@@ -145,7 +145,8 @@ def test_links_of_the_contents_lead_to_what_is_hidden(visit, hostile_report):
 def test_a_link_to_a_model_opens_it(visit, report):
     page = visit(report)
     page.locator("#models-table a", has_text="12").click()
-    assert page.locator("#model-12").get_attribute("open") is not None
+    # The browser follows a link within a page, and tells the page, after the click is over.
+    page.locator("#model-12[open]").wait_for()
     assert visit(report, fragment="#model-4").locator("#model-4").get_attribute("open") is not None
 
 
