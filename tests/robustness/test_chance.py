@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 
 import numpy as np
@@ -221,8 +220,6 @@ def test_signal_ends_the_threads_too():
     for _ in range(6):
         process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)  # all permutations would take minutes
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
-    assert time.monotonic() - start < 20

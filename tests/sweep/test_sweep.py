@@ -116,7 +116,7 @@ def running(folder, output, *flags):
         process.wait()
 
 
-def wait_for(condition, what, seconds=120):
+def wait_for(condition, what, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"{what} did not happen in {seconds} s"
@@ -165,11 +165,10 @@ def test_scores_are_those_of_stock_scripts(whole, study, tmp_path):
 
 def test_a_finished_sweep_does_nothing(whole, study):
     before = {path: path.stat().st_mtime_ns for path in whole.rglob("*.json") if path.name != "study.json"}
-    started = time.monotonic()
-    done = sweep(study, whole)
-    assert done.returncode == 0
+    # Nothing is asked of any worker: nobody is at this address.
+    done = sweep(study, whole, "--scheduler", "tcp://127.0.0.1:1")
+    assert done.returncode == 0, done.stderr[-3000:]
     assert "2 of 2 models are complete" in done.stdout
-    assert time.monotonic() - started < 10
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
@@ -203,7 +202,7 @@ def test_killed_at_several_points_it_ends_as_if_never_interrupted(study, whole):
             assert children
             os.kill(process.pid, signal.SIGKILL)
             # Nothing goes on working in its name.
-            assert psutil.wait_procs(children, timeout=30)[1] == [], what
+            assert psutil.wait_procs(children, timeout=120)[1] == [], what
     done = sweep(study, output, "--workers", "2")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "2 of 2 models are complete" in done.stdout
@@ -283,7 +282,7 @@ def test_a_scheduler_that_is_gone_and_a_worker_of_two_threads(study, whole, dask
     running, log = dask.sweep(output, "--scheduler", address)
     wait_for(lambda: any(output.glob("*/model.training")), "a training")
     scheduler.kill()
-    assert running.wait(timeout=120) == 2
+    assert running.wait(timeout=300) == 2
     text = log.read_text()
     assert f"the Dask scheduler at {address} is gone" in text
     assert "Traceback" not in text
