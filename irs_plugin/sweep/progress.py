@@ -85,9 +85,10 @@ class Progress:
         return makespan(remaining, workers), any(None in costs for costs in seconds.values())
 
     def _spent(self, model: str) -> float:
-        """What the running step of a model has had of the time that it was estimated to take."""
+        """What the running step of a model has had, here or before it was killed, of the time it is to take."""
         running = self._running[model]
-        return min(running.seconds, self._costs.seconds(self._left[model][running.step]) or 0.0)
+        cost = self._costs.seconds(self._left[model][running.step]) or 0.0
+        return min(max(running.seconds, running.fraction * cost), cost)
 
     def _note(self, event: Outcome) -> None:
         step = self._left[event.model].get(event.step)
@@ -95,16 +96,16 @@ class Progress:
             return
         if event.state == RUNNING:
             self._running[event.model] = event
-            # A training under way tells how fast it is, once it has settled.
-            if 0.02 < event.fraction < 1.0 and not self._costs.is_measured(step):
-                self._costs.guess(step, event.seconds / event.fraction)
+            # A training under way tells how fast it is.
+            if event.whole and not self._costs.is_measured(step):
+                self._costs.guess(step, event.whole)
             return
         self._running.pop(event.model, None)
         del self._left[event.model][event.step]
         self._work[event.model] = tuple(map(work, self._left[event.model].values()))
         self._states[event.state] += 1
-        if event.state == DONE and event.seconds:
-            self._costs.learn(step, event.seconds)
+        if event.state == DONE and event.whole:
+            self._costs.learn(step, event.whole)
         if event.state == FAILED:
             self._bar.write(f"failed: model {event.model}, {event.step}: {event.reason}", file=sys.stderr)
         self._bar.update(1)
@@ -118,7 +119,7 @@ class Progress:
         if self._states[FAILED]:
             parts.append(f"{self._states[FAILED]} failed")
         for name, event in sorted(self._running.items())[:_SHOWN]:
-            share = f" {event.fraction:.0%}" if 0 < event.fraction < 1 else ""
+            share = f" {event.fraction:.0%}" if event.fraction else ""
             parts.append(f"{name}: {event.step}{share}")
         if len(self._running) > _SHOWN:
             parts.append(f"and {len(self._running) - _SHOWN} more")

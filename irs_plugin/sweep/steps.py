@@ -18,7 +18,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 from irs_plugin.sweep.plan import METRICS, POSTPROCESS, TRAIN, VISUALIZE, Model, Step
 from irs_plugin.sweep.worker import dlib
@@ -29,12 +31,16 @@ RUNNING, DONE, FAILED, NOT_RUN = "running", "done", "failed", "not run"
 # Seconds between two snapshots of a model in training.
 SNAPSHOT_INTERVAL = 120
 
+# Part of a training that tells how fast it is.
+_SETTLED = 0.02
+
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of a step: ``running``, ``done``, ``failed``, or ``not run`` because one that it needs failed.
 
-    ``seconds`` is 0 for a step that was complete before; ``reason`` is one line; ``fraction`` tells how far it is.
+    ``seconds`` is 0 for a step that was complete before; ``reason`` is one line; ``fraction`` tells how far it is;
+    ``whole`` is the seconds that all of it takes, by what was seen of it, and 0 if that does not tell.
     """
 
     model: str
@@ -43,6 +49,33 @@ class Outcome:
     seconds: float = 0.0
     reason: str = ""
     fraction: float = 0.0
+    whole: float = 0.0
+
+
+class _Clock:
+    """Seconds that a step has had, and what all of it takes: a training may go on where another process was killed."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._first: tuple[float, float] | None = None
+        self._latest = (0.0, 0.0)
+
+    @property
+    def seconds(self) -> float:
+        """Since the step began in this process."""
+        return time.monotonic() - self._started
+
+    def tell(self, fraction: float) -> None:
+        """Take note of how far the step is, before its first update and from then on."""
+        self._latest = (self.seconds, fraction)
+        self._first = self._first or self._latest
+
+    def whole(self, ended: bool) -> float:
+        """Seconds of all of it; 0 if too little of it was done here to tell."""
+        (began, start), (now, fraction) = self._first or self._latest, self._latest
+        if fraction - start > _SETTLED:
+            return self.seconds + (start + 1 - fraction) * (now - began) / (fraction - start)
+        return self.seconds if ended and not start else 0.0
 
 
 # Is told of every step that begins, goes on and ends.
@@ -108,13 +141,14 @@ def _outcome(
         return Outcome(model.name, step.name, NOT_RUN, reason=f"{before.step} {before.state}")
     if not retry_failed and (earlier := read_failure(model, step.name)):
         return Outcome(model.name, step.name, FAILED, reason=earlier)
-    started = time.monotonic()
+    clock = _Clock()
 
     def on_step(done: int, total: int) -> None:
-        seconds = time.monotonic() - started
-        listener(Outcome(model.name, step.name, RUNNING, seconds, fraction=done / total))
+        clock.tell(done / total)
+        whole = clock.whole(ended=False)
+        listener(Outcome(model.name, step.name, RUNNING, clock.seconds, fraction=done / total, whole=whole))
 
-    on_step(0, 1)
+    listener(Outcome(model.name, step.name, RUNNING))
     # Should the process be killed, this tells in which step.
     _under_way(model).write_text(step.name, encoding="utf-8")
     print(f"== {datetime.now(timezone.utc).isoformat(timespec='seconds')} {step.name}", flush=True)
@@ -124,10 +158,10 @@ def _outcome(
         traceback.print_exc()
         reason = record_failure(model, step.name, error)
         forget_killed_step(model)
-        return Outcome(model.name, step.name, FAILED, time.monotonic() - started, reason)
+        return Outcome(model.name, step.name, FAILED, clock.seconds, reason)
     forget_killed_step(model)
     failure(model, step.name).unlink(missing_ok=True)
-    return Outcome(model.name, step.name, DONE, time.monotonic() - started, fraction=1.0)
+    return Outcome(model.name, step.name, DONE, clock.seconds, fraction=1.0, whole=clock.whole(ended=True))
 
 
 def _run(model: Model, step: Step, module: _Module, on_step: Callable[[int, int], None]) -> None:
@@ -258,14 +292,22 @@ def _only_one(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _into_log(path: Path) -> Iterator[None]:
     """Append to the model's log what this process prints, TensorFlow's own lines included."""
-    with open(path, "a", encoding="utf-8") as log:
-        before = {stream: os.dup(stream) for stream in (1, 2)}
-        try:
-            for stream in before:
-                os.dup2(log.fileno(), stream)
-            with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-                yield
-        finally:
-            for stream, copy in before.items():
-                os.dup2(copy, stream)
-                os.close(copy)
+    streams = [_stream(descriptor) for descriptor in (1, 2)]
+    before = [os.dup(stream.fileno()) for stream in streams]
+    try:
+        with open(path, "a", encoding="utf-8") as log:
+            for stream in streams:
+                os.dup2(log.fileno(), stream.fileno())
+        with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+            yield
+    finally:
+        for stream, copy in zip(streams, before, strict=True):
+            stream.flush()
+            os.dup2(copy, stream.fileno())
+            os.close(copy)
+
+
+@cache
+def _stream(descriptor: int) -> TextIO:
+    """What is printed while a model is worked on; never closed, as loggers keep the stream that they began with."""
+    return open(descriptor, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)

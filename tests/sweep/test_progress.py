@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from irs_plugin.sweep import steps
 from irs_plugin.sweep.costs import Costs, makespan
 from irs_plugin.sweep.plan import plan_study
 from irs_plugin.sweep.progress import Progress, duration
@@ -77,21 +78,61 @@ def test_time_left_falls_as_steps_end(models):
     progress(Outcome("0", "train", RUNNING, seconds=30.0))
     progress(Outcome("1", "train", RUNNING, seconds=30.0))
     assert progress.time_left(2) == (110.0, True)
-    for event in (Outcome("0", "train", DONE, 60.0), Outcome("0", "train", DONE, 60.0)):
+    for event in 2 * [Outcome("0", "train", DONE, 60.0, whole=60.0)]:
         progress(event)
     assert progress._bar.n == 1
     for name in ("train", "postprocess/mean", "metrics/mean/dci", "metrics/mean/irs_chance", "metrics/mean/sap_score"):
         for model in models:
-            progress(Outcome(model.name, name, DONE, 1.0))
+            progress(Outcome(model.name, name, DONE, 1.0, whole=1.0))
     assert progress.time_left(2) == (0.0, False)
     progress.close()
 
 
 def test_a_training_under_way_tells_how_fast_it_is(models):
     progress = Progress(missing(models[:1]), lambda: 1, Costs({"postprocess": 0.0}))
-    progress(Outcome("0", "train", RUNNING, seconds=100.0, fraction=0.25))
+    progress(Outcome("0", "train", RUNNING, seconds=100.0, fraction=0.25, whole=400.0))
     assert progress.time_left(1) == (300.0, True)
     progress.close()
+
+
+def test_a_training_that_goes_on_counts_from_where_it_was(models):
+    costs = Costs({"postprocess": 0.0})
+    progress = Progress(missing(models[:1]), lambda: 1, costs)
+    progress(Outcome("0", "train", RUNNING, seconds=30.0, fraction=0.75, whole=200.0))
+    assert progress.time_left(1) == (50.0, True)
+    progress(Outcome("0", "train", DONE, seconds=80.0, fraction=1.0, whole=230.0))
+    assert costs.seconds(models[0].steps[0]) == 230.0
+    # Another one ended before it told how fast it is: nothing is learned of that.
+    progress = Progress(missing(models[2:3]), lambda: 1, costs)
+    progress(Outcome("2", "train", DONE, seconds=20.0, fraction=1.0))
+    assert costs.seconds(models[0].steps[0]) == 230.0
+    progress.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "ended", "whole"),
+    [
+        # (seconds, fraction), the first of them before the first update; then the seconds at the end.
+        ([], 7.0, 7.0),
+        ([(10.0, 0.0), (20.0, 0.1)], None, 110.0),
+        ([(10.0, 0.0), (11.0, 0.01)], None, 0.0),
+        ([(10.0, 0.0), (110.0, 1.0)], 130.0, 130.0),
+        # Three quarters were done by another process, at the same speed.
+        ([(10.0, 0.75), (20.0, 0.85)], None, 110.0),
+        ([(10.0, 0.75), (35.0, 1.0)], 55.0, 130.0),
+        ([(10.0, 0.99), (11.0, 1.0)], 31.0, 0.0),
+        ([(10.0, 1.0)], 31.0, 0.0),
+    ],
+)
+def test_what_a_training_takes_is_seen_from_a_part_of_it(monkeypatch, told, ended, whole):
+    now = 0.0
+    monkeypatch.setattr(steps.time, "monotonic", lambda: now)
+    clock = steps._Clock()
+    for seconds, fraction in told:
+        now = seconds
+        clock.tell(fraction)
+    now = now if ended is None else ended
+    assert clock.whole(ended is not None) == pytest.approx(whole)
 
 
 def test_failures_are_told_at_once(models, capsys):

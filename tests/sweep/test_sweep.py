@@ -296,6 +296,9 @@ def test_a_scheduler_that_is_gone_and_a_worker_of_two_threads(study, whole, dask
     running, log = dask.sweep(output, "--scheduler", str(dask.file))
     assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
     assert results(output) == results(whole)
+    # What the second model had to say went into its own log, not into that of the first, which is closed.
+    for model in "01":
+        assert "Logging error" not in (output / model / "log.txt").read_text()
 
 
 def test_no_scheduler_and_no_data(study, tmp_path):
