@@ -115,7 +115,7 @@ class Progress:
         if workers is not None:
             seconds, unknown = self.time_left(max(workers, 1))
             left = f"{'at least ' if unknown else 'about '}{duration(seconds)} left with {_counted(max(workers, 1))}"
-            parts = [left] if workers else ["no worker is there yet", left]
+            parts = [left] if workers else ["no worker at the moment", left]
         if self._states[FAILED]:
             parts.append(f"{self._states[FAILED]} failed")
         for name, event in sorted(self._running.items())[:_SHOWN]:

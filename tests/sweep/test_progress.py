@@ -153,7 +153,7 @@ def test_workers_come_and_go(models, capsys):
     )
     progress._interval = 0.0
     for workers, told in (
-        (0, "no worker is there yet; at least 3 min left with 1 worker"),
+        (0, "no worker at the moment; at least 3 min left with 1 worker"),
         (1, ", at least 3 min left with 1 worker"),
         (3, ", at least 60 s left with 3 workers"),
     ):

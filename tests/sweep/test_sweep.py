@@ -266,7 +266,7 @@ def test_a_scheduler_whose_worker_comes_late(study, whole, dask):
     output = study / "scheduler"
     _, address = dask.scheduler()
     running, log = dask.sweep(output, "--scheduler", address, "--only", "0")
-    wait_for(lambda: "no worker is there yet" in log.read_text(), "the sweep to miss workers")
+    wait_for(lambda: "no worker at the moment" in log.read_text(), "the sweep to miss workers")
     dask.worker()
     assert running.wait(timeout=300) == 0, log.read_text()[-3000:]
     assert "5/5 steps" in log.read_text()
