@@ -101,6 +101,7 @@ def test_a_training_that_goes_on_counts_from_where_it_was(models):
     progress(Outcome("0", "train", RUNNING, seconds=30.0, fraction=0.75, whole=200.0))
     assert progress.time_left(1) == (50.0, True)
     progress(Outcome("0", "train", DONE, seconds=80.0, fraction=1.0, whole=230.0))
+    progress.close()
     assert costs.seconds(models[0].steps[0]) == 230.0
     # Another one ended before it told how fast it is: nothing is learned of that.
     progress = Progress(missing(models[2:3]), lambda: 1, costs)
